@@ -14,7 +14,7 @@ export { currentUserQuery } from './account/current-user';
 export { followPreferences, orNull, preferencesOf, preferencesQuery } from './account/preferences';
 export { displayName, initialOf, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';
-export { signOut } from './account/sign-out';
+export { endSession, signOut } from './account/sign-out';
 export { useSession } from './session/useSession';
 export { formatDate, formatDateTime, formatLongDate, formatMonthAndYear, formatYear } from './format/dates';
 export { startOfDate, startOfDay } from './format/days';
@@ -36,5 +36,6 @@ export {
   type PortalSettings,
 } from './slice/portal-settings';
 export { type Slice } from './slice/slice';
+export { storage } from './storage/storage';
 export { type Theme, theme } from './theme/theme';
 export { useTheme } from './theme/useTheme';

@@ -89,6 +89,19 @@ test.for(['signed in', 'signed out'])(
   },
 );
 
+test('where the browser stores nothing, every page says what to allow', async () => {
+  const blocked = vi.spyOn(window, 'localStorage', 'get').mockImplementation(() => {
+    throw new DOMException('Access is denied for this document.', 'SecurityError');
+  });
+  goLive();
+  await open('/login');
+  expect(await screen.findByRole('alert')).toHaveTextContent(
+    'Allow cookies and site data for portal.test in the settings of the browser',
+  );
+  expect(screen.getByRole('button', { name: 'Reload' })).toBeVisible();
+  blocked.mockRestore();
+});
+
 test('a screen that a slice added after the shell was built is found', async () => {
   goLive([slice('mfe-auth', { '/login': 'Sign in' }), slice('mfe-loans', { '/brand-new': 'Brand new' })]);
   storeUser();
@@ -121,6 +134,8 @@ test('REQ-029 REQ-064 REQ-067 REQ-069 an ended session redirects to sign-in afte
   await vi.waitFor(() => expect(session.state).toMatchObject({ expiry: 'ending' }));
   expect([localStorage.getItem('auth_token'), localStorage.getItem('user')]).toEqual([null, null]);
   expect(router.state.location.pathname).toBe('/transactions');
+  expect(screen.getByRole('button', { name: 'Account of Achieng' })).toBeVisible();
+  expect(screen.getByRole('link', { name: 'Transactions' })).toBeVisible();
   expect(await screen.findByRole('heading', { name: 'Sign in' }, { timeout: 2000 })).toBeVisible();
   expect(router.state.location).toMatchObject({
     pathname: '/login',

@@ -1,3 +1,4 @@
+import { storage } from 'mfe-kit';
 import { lazy } from 'react';
 import { createBrowserRouter, Navigate, Outlet, type RouteObject } from 'react-router';
 import { PublicFrame } from './layout/PublicFrame';
@@ -6,6 +7,7 @@ import { PortalFailed } from './PortalFailed';
 import { Root } from './Root';
 import { brought } from './slices/brought';
 import { SliceScreen } from './slices/SliceScreen';
+import { StorageBlocked } from './StorageBlocked';
 
 const SettingsPage = lazy(() => import('./settings/SettingsPage'));
 const UnknownAddress = lazy(() => import('./slices/UnknownAddress'));
@@ -22,7 +24,7 @@ const screensOfSlices = (isPublic: boolean): RouteObject[] =>
  */
 export const portalRoutes = (): RouteObject[] => [
   {
-    Component: Root,
+    Component: storage.isAllowed ? Root : StorageBlocked,
     children: [
       {
         ErrorBoundary: PortalFailed,

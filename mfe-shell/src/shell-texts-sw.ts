@@ -25,6 +25,9 @@ const swahili: ShellTexts = {
   notFoundText: 'Ukurasa unaoutafuta haukupatikana.',
   backToDashboard: 'Rudi kwenye dashibodi',
   portalNotLoaded: 'Tovuti haikuweza kupakiwa',
+  storageBlocked: 'Kivinjari chako kinazuia hifadhi ya ukurasa huu',
+  allowStorage: (host) =>
+    `Tovuti huhifadhi kuingia kwako humo. Ruhusu vidakuzi na data ya tovuti kwa ${host} katika mipangilio ya kivinjari, kisha pakia ukurasa upya.`,
   sliceNotLoaded: 'Sehemu hii ya tovuti haikuweza kupakiwa',
   sliceStopped: 'Ukurasa huu umeacha kufanya kazi',
   sliceOverridden:

@@ -29,6 +29,9 @@ const english = {
   notFoundText: 'The page you are looking for could not be found.',
   backToDashboard: 'Back to Dashboard',
   portalNotLoaded: 'The portal could not be loaded',
+  storageBlocked: 'Your browser blocks the storage of this page',
+  allowStorage: (host: string) =>
+    `The portal keeps your sign-in there. Allow cookies and site data for ${host} in the settings of the browser, then reload the page.`,
   sliceNotLoaded: 'This part of the portal could not be loaded',
   sliceStopped: 'This page has stopped working',
   sliceOverridden: 'This tab overrides the live build. End the override to load the live build again.',

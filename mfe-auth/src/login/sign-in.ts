@@ -3,6 +3,7 @@ import {
   ApiError,
   currentUserQuery,
   dataOf,
+  endSession,
   isLive,
   preferencesOf,
   queryClient,
@@ -38,7 +39,13 @@ export async function requestSignInCode({ email, password }: Credentials): Promi
 async function openSession(response: Promise<{ data?: Schema<'SignedIn'> }>): Promise<void> {
   try {
     const user = userIn(await dataOf(response));
-    session.signIn({ ...user, ...(await preferencesOf(user.token)) });
+    const preferences = await preferencesOf(user.token);
+    try {
+      session.signIn({ ...user, ...preferences });
+    } catch (error) {
+      void endSession(user.token);
+      throw error;
+    }
   } catch (error) {
     session.clear();
     throw error;

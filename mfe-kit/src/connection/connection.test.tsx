@@ -1,5 +1,6 @@
 import { act, render, screen } from '@testing-library/react';
-import { connection, useIsOnline } from 'mfe-kit';
+import { QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { connection, queryClient, useIsOnline } from 'mfe-kit';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 function Word() {
@@ -53,4 +54,24 @@ test('a portal on the same machine needs no network', async () => {
   fetched.mockResolvedValue(new Response());
   await browserSays('offline');
   expect(screen.getByText('online')).toBeVisible();
+});
+
+test('what could not be read is read again once the portal is back', async () => {
+  const read = vi.fn(() => Promise.resolve('read')).mockRejectedValueOnce(new TypeError('Failed to fetch'));
+  function Read() {
+    const { data, isError } = useQuery({ queryKey: ['read'], queryFn: read, retry: false });
+    return <p>{isError ? 'failed' : data}</p>;
+  }
+  await browserSays('offline');
+  render(
+    <QueryClientProvider client={queryClient}>
+      <Read />
+    </QueryClientProvider>,
+  );
+  await act(() => vi.advanceTimersByTimeAsync(0));
+  expect(screen.getByText('failed')).toBeVisible();
+  fetched.mockResolvedValue(new Response());
+  await browserSays('online');
+  await act(() => vi.advanceTimersByTimeAsync(0));
+  expect(screen.getByText('read')).toBeVisible();
 });

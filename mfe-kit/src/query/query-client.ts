@@ -1,4 +1,5 @@
-import { QueryClient } from '@tanstack/react-query';
+import { onlineManager, QueryClient } from '@tanstack/react-query';
+import { connection } from '../connection/connection';
 import { ApiError } from '../failures/api-error';
 
 const RETRIES = 3;
@@ -11,8 +12,16 @@ export const queryClient = new QueryClient({
       refetchOnWindowFocus: false,
       // Otherwise a screen would wait without a message while the browser believes to be offline.
       networkMode: 'always',
+      refetchOnReconnect: true,
       retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && error.status === 401),
     },
     mutations: { retry: false, networkMode: 'always' },
   },
+});
+
+// A browser that is online again may still not reach the portal.
+onlineManager.setEventListener((setOnline) => {
+  const follow = () => setOnline(connection.isOnline);
+  follow();
+  return connection.subscribe(follow);
 });

@@ -44,6 +44,17 @@ test('REQ-061 REQ-071..074 signing in keeps the token and an admin with id 1', (
   expect(session.state.status).toBe('signed-in');
 });
 
+test('a sign-in that the browser does not store leaves no session behind', () => {
+  localStorage.setItem('auth_token', 'token-0');
+  const full = vi.spyOn(Storage.prototype, 'setItem').mockImplementation((key) => {
+    if (key === 'user') throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+  });
+  onTestFinished(() => full.mockRestore());
+  expect(() => session.signIn(SIGN_IN)).toThrow('The browser did not store the session');
+  expect(session.state.status).toBe('signed-out');
+  expect(localStorage.getItem('auth_token')).toBeNull();
+});
+
 test('REQ-366 a call carries the stored token, and none when none is stored', async () => {
   const received = answer('get', '/api/v1/disbursements/pending', 200, []);
   await pending();

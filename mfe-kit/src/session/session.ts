@@ -3,6 +3,7 @@ import type { Language } from '../language/language';
 import { notify } from '../notify/notify';
 import { queryClient } from '../query/query-client';
 import { isLive, setPersonalTimeZone } from '../slice/portal-settings';
+import { storage } from '../storage/storage';
 import { parseUser, roleFrom, signedInUser, type SessionUser } from './session-user';
 
 /**
@@ -44,7 +45,7 @@ const listeners = new Set<() => void>();
 export const session = {
   /** The stored token; `null` without one. */
   get token(): string | null {
-    return localStorage.getItem(TOKEN_KEY);
+    return storage.get(TOKEN_KEY);
   },
 
   /** The current state; a new object on each change. */
@@ -60,7 +61,10 @@ export const session = {
     });
   },
 
-  /** Stores the answer to a sign-in. Where the screens are live, role, name and preferences are the server's. */
+  /**
+   * Stores the answer to a sign-in. Where the screens are live, role, name and preferences are the server's. Throws, and
+   * leaves no session behind, if the browser does not store it.
+   */
   signIn({ token, username, email, name, role, language, timeZone }: SignedIn): void {
     stopExpiry();
     const known = roleFrom(role);
@@ -71,8 +75,10 @@ export const session = {
       ...(isLive() && language ? { language } : {}),
       ...(isLive() && timeZone ? { timeZone } : {}),
     };
-    localStorage.setItem(TOKEN_KEY, token);
-    localStorage.setItem(USER_KEY, JSON.stringify(user));
+    if (!storage.set(TOKEN_KEY, token) || !storage.set(USER_KEY, JSON.stringify(user))) {
+      session.clear();
+      throw new Error('The browser did not store the session');
+    }
     change({ status: 'signed-in', user });
   },
 
@@ -83,7 +89,7 @@ export const session = {
     const user = { ...state.user, ...facts };
     const stored = JSON.stringify(user);
     if (stored === before) return;
-    localStorage.setItem(USER_KEY, stored);
+    storage.set(USER_KEY, stored);
     change({ status: 'signed-in', user });
   },
 
@@ -131,7 +137,7 @@ export const session = {
 };
 
 function read() {
-  const user = parseUser(localStorage.getItem(USER_KEY));
+  const user = parseUser(storage.get(USER_KEY));
   if (user) {
     stopExpiry();
     // Data that was read for one user must not be shown to another.
@@ -153,8 +159,8 @@ function stopExpiry() {
 }
 
 function forget() {
-  localStorage.removeItem(TOKEN_KEY);
-  localStorage.removeItem(USER_KEY);
+  storage.remove(TOKEN_KEY);
+  storage.remove(USER_KEY);
   queryClient.clear();
 }
 

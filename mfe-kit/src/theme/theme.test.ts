@@ -56,3 +56,16 @@ test('a choice made in another tab is followed', async () => {
   expect([theme.current, isMarked()]).toEqual(['dark', true]);
   expect(told).toHaveBeenCalledOnce();
 });
+
+test('a choice that the browser does not store holds for the page', async () => {
+  system('light');
+  const full = vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+    throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+  });
+  const theme = await start();
+  theme.toggle();
+  expect([theme.current, isMarked()]).toEqual(['dark', true]);
+  full.mockRestore();
+  theme.toggle();
+  expect([theme.current, localStorage.getItem('theme')]).toEqual(['light', 'light']);
+});

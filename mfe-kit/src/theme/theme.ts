@@ -1,6 +1,11 @@
+import { storage } from '../storage/storage';
+
 export type Theme = 'light' | 'dark';
 
 const KEY = 'theme';
+/** A choice that the browser did not store holds for this page. */
+let unstored: Theme | null = null;
+
 const listeners = new Set<() => void>();
 const systemDark = () => window.matchMedia('(prefers-color-scheme: dark)');
 
@@ -21,7 +26,8 @@ export const theme = {
 
   /** Switches the theme and stores the choice. */
   toggle(): void {
-    localStorage.setItem(KEY, theme.current === 'dark' ? 'light' : 'dark');
+    const next = theme.current === 'dark' ? 'light' : 'dark';
+    unstored = storage.set(KEY, next) ? null : next;
     changed();
   },
 
@@ -33,7 +39,7 @@ export const theme = {
 };
 
 function stored(): Theme | null {
-  const value = localStorage.getItem(KEY);
+  const value = unstored ?? storage.get(KEY);
   return value === 'light' || value === 'dark' ? value : null;
 }
 

@@ -1,4 +1,4 @@
-import { displayName, isLive, signOut, useSession } from 'mfe-kit';
+import { displayName, isLive, isolated, type SessionUser, signOut } from 'mfe-kit';
 import { Avatar, Brand, Button, Icon, ThemeToggle } from 'mfe-kit/ui';
 import { MenuButton } from 'mfe-kit/ui-layout';
 import { shellTexts } from '../shell-texts';
@@ -6,8 +6,7 @@ import classes from './Header.module.css';
 import { NotificationBell } from './NotificationBell';
 
 /** The bar on top: brand, theme, notifications, and the user's menu. */
-export function Header({ onMenu }: { onMenu: () => void }) {
-  const { user } = useSession();
+export function Header({ user, onMenu }: { user: SessionUser | null; onMenu: () => void }) {
   const name = displayName(user);
   const texts = shellTexts();
   return (
@@ -24,7 +23,7 @@ export function Header({ onMenu }: { onMenu: () => void }) {
         <ThemeToggle />
         <NotificationBell />
         <MenuButton
-          label={texts.accountOf(name)}
+          label={texts.accountOf(isolated(name))}
           face={
             <span className={classes.who}>
               <Avatar name={name} />

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { currentUserQuery, displayName, formatYear, now, portalSettings, useSession } from 'mfe-kit';
+import { currentUserQuery, displayName, formatYear, portalSettings, useSession, useToday } from 'mfe-kit';
 import { Avatar } from 'mfe-kit/ui';
 import { ThemeProvider } from 'mfe-kit/ui-data';
 import { type MouseEvent, type ReactNode, useCallback, useRef, useState } from 'react';
@@ -13,7 +13,10 @@ import { Navigation } from './Navigation';
 
 /** The layout around every screen of a signed-in user. */
 export default function MainLayout({ children }: { children: ReactNode }) {
-  const { user } = useSession();
+  const current = useSession().user;
+  // Nobody's while the message of an ended session is shown; the frame is still that of its user.
+  const [user, setUser] = useState(current);
+  if (current && current !== user) setUser(current);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const closeDrawer = useCallback(() => setDrawerOpen(false), []);
   const content = useRef<HTMLElement>(null);
@@ -44,7 +47,7 @@ export default function MainLayout({ children }: { children: ReactNode }) {
       </a>
       <div className={classes.top}>
         <Notices />
-        <Header onMenu={() => setDrawerOpen(true)} />
+        <Header user={user} onMenu={() => setDrawerOpen(true)} />
       </div>
       <div className={classes.frame}>
         <aside className={classes.sidebar}>{sidebar}</aside>
@@ -55,7 +58,7 @@ export default function MainLayout({ children }: { children: ReactNode }) {
           <main id="content" tabIndex={-1} ref={content}>
             <ThemeProvider>{children}</ThemeProvider>
           </main>
-          <footer>{`© ${formatYear(now())} ${portalSettings().brand}`}</footer>
+          <footer>{`© ${formatYear(useToday())} ${portalSettings().brand}`}</footer>
         </div>
       </div>
     </div>

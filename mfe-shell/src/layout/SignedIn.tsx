@@ -10,9 +10,14 @@ export function SignedIn({ children }: { children?: ReactNode }) {
   const session = useSession();
   const location = useLocation();
 
-  // An ended session stays here until its message was shown; then the shell redirects to sign-in.
-  if (session.status === 'loading' || (session.status === 'signed-out' && session.expiry))
-    return <LoadingState />;
+  if (session.status === 'loading') return <LoadingState />;
+  // The frame of an ended session stays until its message was shown; then the shell redirects to sign-in.
+  if (session.status === 'signed-out' && session.expiry)
+    return (
+      <MainLayout>
+        <LoadingState />
+      </MainLayout>
+    );
   if (session.status === 'signed-out')
     // The key: whoever comes back here before the redirect is drawn is redirected again.
     return (

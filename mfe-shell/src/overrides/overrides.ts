@@ -77,8 +77,12 @@ export function storeOverridesOfAddress(portal: SliceList['portal']): void {
 }
 
 function store(kept: Record<string, string>) {
-  if (Object.keys(kept).length > 0) sessionStorage.setItem(OVERRIDES, JSON.stringify(kept));
-  else sessionStorage.removeItem(OVERRIDES);
+  try {
+    if (Object.keys(kept).length > 0) sessionStorage.setItem(OVERRIDES, JSON.stringify(kept));
+    else sessionStorage.removeItem(OVERRIDES);
+  } catch {
+    /* no room in the storage: the live builds are loaded */
+  }
 }
 
 function refusalOf(name: string, place: string, portal: SliceList['portal']): string | null {

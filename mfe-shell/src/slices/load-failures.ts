@@ -43,6 +43,10 @@ async function isChanged(address: string): Promise<boolean> {
  */
 export async function refuseChanged(name: string, build: SliceBuild, address: string): Promise<boolean> {
   if (!(await isChanged(address))) return false;
-  sessionStorage.setItem(REFUSED, JSON.stringify({ ...refused(), [name]: build.integrity }));
+  try {
+    sessionStorage.setItem(REFUSED, JSON.stringify({ ...refused(), [name]: build.integrity }));
+  } catch {
+    return false; // no room in the storage: the next load would find the same build
+  }
   return true;
 }
