@@ -69,3 +69,12 @@ test('a choice that the browser does not store holds for the page', async () => 
   theme.toggle();
   expect([theme.current, localStorage.getItem('theme')]).toEqual(['light', 'light']);
 });
+
+test('a page is light while it is printed', async () => {
+  system('dark');
+  await start();
+  window.dispatchEvent(new Event('beforeprint'));
+  expect(isMarked()).toBe(false);
+  window.dispatchEvent(new Event('afterprint'));
+  expect(isMarked()).toBe(true);
+});

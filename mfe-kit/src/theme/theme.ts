@@ -6,21 +6,30 @@ const KEY = 'theme';
 /** A choice that the browser did not store holds for this page. */
 let unstored: Theme | null = null;
 
+/** Paper is white, also for what is drawn in colours that style sheets can't change. */
+let isPrinting = false;
+
 const listeners = new Set<() => void>();
 const systemDark = () => window.matchMedia('(prefers-color-scheme: dark)');
 
 /** Light or dark: the stored choice, else the system's preference (REQ-165, REQ-166). */
 export const theme = {
   get current(): Theme {
+    if (isPrinting) return 'light';
     return stored() ?? (systemDark().matches ? 'dark' : 'light');
   },
 
-  /** Marks the page, and follows the system and the other tabs. Called once by the shell. */
+  /** Marks the page, and follows the system, the other tabs and the printer. Called once by the shell. */
   start(): void {
     systemDark().addEventListener('change', changed);
     window.addEventListener('storage', ({ key }) => {
       if (key === null || key === KEY) changed();
     });
+    for (const event of ['beforeprint', 'afterprint'] as const)
+      window.addEventListener(event, () => {
+        isPrinting = event === 'beforeprint';
+        changed();
+      });
     changed();
   },
 
