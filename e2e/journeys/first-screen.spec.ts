@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Page, Request } from '@playwright/test';
 import { PASSWORD } from 'mkopo-test';
 import { expectAccessible } from '../accessibility';
 import { expectTidyLayout } from '../layout';
@@ -19,11 +19,13 @@ const watchShifts = (page: Page) =>
 
 const shifts = (page: Page) => page.evaluate(() => (window as unknown as { shifts: number[] }).shifts);
 
-/** Collects the scripts and styles of antd that the page loads, by their address. */
+const isPrefetch = (request: Request) => (request.headers()['sec-purpose'] ?? '').includes('prefetch');
+
+/** Collects the scripts and styles of antd that the page loads for itself, by their address. */
 function watchAntd(page: Page) {
   const loaded: string[] = [];
   page.on('response', async (response) => {
-    if (!/\.(js|css)$/.test(response.url())) return;
+    if (!/\.(js|css)$/.test(response.url()) || isPrefetch(response.request())) return;
     const text = await response.text().catch(() => '');
     if (/prefixCls|@layer antd/.test(text)) loaded.push(response.url());
   });
@@ -71,6 +73,26 @@ for (const [label, width, colorScheme] of [
       });
     });
   });
+
+test('what the dashboard needs is fetched while somebody types, and not again', async ({ page }) => {
+  const fetched: string[] = [];
+  page.on('request', (request) => {
+    if (/\.(js|css)$/.test(request.url()) && isPrefetch(request)) fetched.push(request.url());
+  });
+  await page.goto('/login');
+  await expect.poll(() => fetched.filter((url) => /\/dashboard\.[^/]+\.js$/.test(url)).length).toBe(1);
+  await page.waitForLoadState('networkidle');
+  await email(page).fill(EMAIL);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  const transferred: string[] = [];
+  page.on('response', async (response) => {
+    const { responseBodySize } = await response.request().sizes();
+    if (response.url().endsWith('.js') && responseBodySize > 0) transferred.push(response.url());
+  });
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Dashboard')).toBeVisible();
+  expect(transferred.filter((url) => fetched.includes(url))).toEqual([]);
+});
 
 test('a signed-in user sees no form on the way to the dashboard', async ({ page, mkopo }) => {
   await mkopo.signIn(page, 'agent');
