@@ -1,6 +1,7 @@
 import type { Column, Sort } from './column';
 import classes from './DataTable.module.css';
 import { Icon } from './Icon';
+import { listTexts } from './list-texts';
 import { Spinner } from './Spinner';
 import { isDrawnInBlocks, TableRows } from './TableRows';
 import { useMediaQuery } from './useMediaQuery';
@@ -26,7 +27,8 @@ interface DataTableProps<Row> {
 }
 
 /**
- * Rows as a table, and below 960 px as a list. Sorting has two states, by pointer, Enter or Space.
+ * Rows as a table, and below 960 px as a list. Sorting has two states, by pointer, Enter or Space. A click on a row
+ * follows its link, the one in the column that comes last on narrow screens (`narrow: 'act'`).
  * Of more than 50 rows only those near the viewport are drawn. Pass the same `columns` and `rows` objects
  * as long as their content is the same.
  */
@@ -58,7 +60,7 @@ export function DataTable<Row>({
         aria-rowcount={inBlocks ? rows.length + 1 : undefined}
       >
         <thead role="rowgroup">
-          <tr role="row">
+          <tr role="row" data-title={listTexts().sortBy}>
             {columns.map((column) => (
               <th
                 key={column.key}
@@ -75,7 +77,7 @@ export function DataTable<Row>({
                 {column.isSortable ? (
                   <button type="button" className={classes.sort} onClick={() => onSort?.(column.key)}>
                     {column.title}
-                    {sort?.key === column.key ? <Icon name={sort.direction} size={14} /> : null}
+                    <Icon name={sort?.key === column.key ? sort.direction : 'sortable'} size={14} />
                   </button>
                 ) : (
                   column.title

@@ -1,4 +1,5 @@
 import Select from 'antd/es/select';
+import { formatDate, startOfDate } from 'mfe-kit';
 import { useMemo, useState } from 'react';
 import { Field } from './Field';
 import classes from './Filters.module.css';
@@ -80,8 +81,10 @@ interface DraftProps {
 /** A field that keeps what is typed itself, however late the address is updated. */
 function Draft({ type, label, value, error, onChange }: DraftProps) {
   const [draft, setDraft] = useState<string | null>(null);
+  const day = type === 'date' ? startOfDate(value) : null;
   return (
-    <Field label={label} error={error} isLive>
+    // The browser writes the day in its own way.
+    <Field label={label} hint={day ? formatDate(day) : undefined} error={error} isLive>
       {(control) => (
         <Input
           {...control}

@@ -20,7 +20,9 @@ export function QueryStates<Data>({ query, failure, header, children }: QuerySta
     return (
       <>
         {header}
-        <LoadingState />
+        <Card flush>
+          <LoadingState />
+        </Card>
       </>
     );
   if (query.isError)

@@ -1,4 +1,13 @@
-import { Fragment, memo, startTransition, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  Fragment,
+  memo,
+  type MouseEvent,
+  startTransition,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { flushSync } from 'react-dom';
 import type { Column } from './column';
 import classes from './DataTable.module.css';
@@ -122,7 +131,8 @@ interface TableRowProps<Row> {
 /** Drawn again only when its row changes, so that filtering a list costs only the new rows. */
 const TableRow = memo(function TableRow<Row>({ columns, row, position }: TableRowProps<Row>) {
   return (
-    <tr role="row" aria-rowindex={position}>
+    // Keyboards have the link.
+    <tr role="row" aria-rowindex={position} onClick={followLink}>
       {columns.map((column) => (
         <td
           key={column.key}
@@ -137,6 +147,14 @@ const TableRow = memo(function TableRow<Row>({ columns, row, position }: TableRo
     </tr>
   );
 }) as <Row>(props: TableRowProps<Row>) => React.ReactNode;
+
+/** A click on a row follows its link, unless it is one on a control or the end of a selection of text. */
+function followLink({ target, currentTarget, nativeEvent }: MouseEvent<HTMLTableRowElement>) {
+  if (!(target instanceof Element) || target.closest('a, button, input, label, [role="tooltip"]')) return;
+  if (window.getSelection()?.isCollapsed === false) return;
+  const link = currentTarget.querySelector('[data-narrow="act"] a');
+  link?.dispatchEvent(new globalThis.MouseEvent('click', nativeEvent));
+}
 
 /** Whether all rows have to be drawn, because the user searches in the page or prints it. */
 function useDrawnWhole(rows: readonly unknown[]): boolean {

@@ -19,6 +19,7 @@ export const ICON_PATHS = {
   info: 'M3 12a9 9 0 1 0 18 0a9 9 0 1 0-18 0M12 11v6M12 7.5v.1',
   ascending: 'M12 19V5M6 11l6-6 6 6',
   descending: 'M12 5v14M6 13l6 6 6-6',
+  sortable: 'M8 10l4-4 4 4M8 14l4 4 4-4',
   money: 'M4 7h16v11H4zM4 10h16M8 15h3',
   calendar: 'M5 5h14v15H5zM5 10h14M9 3v4M15 3v4',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',

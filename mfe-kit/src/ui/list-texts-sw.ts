@@ -11,8 +11,10 @@ const swahili: ListTexts = {
   nextPage: 'Ukurasa unaofuata',
   lastPage: 'Ukurasa wa mwisho',
 
+  sortBy: 'Panga kwa',
+
   set: 'vimewekwa',
-  clearAll: 'Ondoa vyote',
+  clearAll: 'Ondoa vichujio',
   datesFrom: (dates) => `${dates} kuanzia`,
   datesTo: (dates) => `${dates} hadi`,
   dayIsBefore: 'Siku hii ni kabla ya siku ya kwanza.',

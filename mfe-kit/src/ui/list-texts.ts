@@ -12,9 +12,11 @@ const english = {
   nextPage: 'Next page',
   lastPage: 'Last page',
 
+  sortBy: 'Sort by',
+
   // Filters
   set: 'set',
-  clearAll: 'Clear all',
+  clearAll: 'Clear filters',
   datesFrom: (dates: string) => `${dates} from`,
   datesTo: (dates: string) => `${dates} to`,
   dayIsBefore: 'This day is before the first one.',

@@ -229,6 +229,18 @@ test('REQ-215 View Details passes the loan as navigation state', async () => {
   expect(router.state.location.state).toMatchObject({ loan: { id: 'LN-2', amount: 75_000 } });
 });
 
+test('a click anywhere on a row opens its loan, unless it ends a selection of text', async () => {
+  const { user, router } = await open();
+  const cell = () => screen.getByText('12 Nov 2026');
+  const selected = vi.spyOn(window, 'getSelection').mockReturnValue({ isCollapsed: false } as Selection);
+  await user.click(cell());
+  expect(router.state.location.pathname).toBe('/pending-loans');
+  selected.mockRestore();
+  await user.click(cell());
+  await waitFor(() => expect(router.state.location.pathname).toBe('/loans/LN-1'));
+  expect(router.state.location.state).toMatchObject({ loan: { id: 'LN-1' } });
+});
+
 test('REQ-219 there is one page, and previous and next are disabled', async () => {
   await open();
   const pages = screen.getByRole('navigation', { name: 'Pages' });
@@ -304,14 +316,14 @@ describe('in a portal whose screens are live', () => {
     );
   });
 
-  test('Clear all restores the list, and Escape closes the panel; the focus is on the button', async () => {
+  test('Clear filters restores the list, and Escape closes the panel; the focus is on the button', async () => {
     const { router, user } = await open('/pending-loans?to=2026-11-11&max=100000');
     expect(shownCustomers()).toEqual(['Brian']);
     const button = screen.getByRole('button', { name: 'Filter 2 set' });
-    await user.click(screen.getByRole('button', { name: 'Clear all' }));
+    await user.click(screen.getByRole('button', { name: 'Clear filters' }));
     expect(shownCustomers()).toEqual(['Wanjiku', 'Brian', 'Fatuma']);
     expect(button).toHaveFocus();
-    expect(screen.queryByRole('button', { name: 'Clear all' })).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Clear filters' })).toBeNull();
     await waitFor(() => expect(router.state.location.search).toBe(''));
 
     await user.keyboard('{Enter}');

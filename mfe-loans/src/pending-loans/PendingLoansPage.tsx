@@ -37,7 +37,12 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     isSortable: true,
     align: 'right',
     narrow: 'amount',
-    cell: (loan) => <Amount kes={loan.amount} detail={`${termOf(loan)} · ${loan.interestRate}%`} />,
+    cell: (loan) =>
+      loan.id ? (
+        <Amount kes={loan.amount} detail={`${termOf(loan)} · ${loan.interestRate}%`} />
+      ) : (
+        texts.missing
+      ),
   },
   {
     key: 'approvedDate',
