@@ -21,6 +21,7 @@ const swahili: LoansTexts = {
   totalDisbursed: 'Jumla iliyotolewa',
   disbursedToday: 'Iliyotolewa leo',
   disbursedThisWeek: 'Iliyotolewa wiki hii',
+  reports: 'Ripoti',
   viewAll: 'Tazama zote',
   action: 'Hatua',
   view: 'Tazama',
@@ -122,6 +123,16 @@ const swahili: LoansTexts = {
   error: 'Hitilafu',
   close: 'Funga',
   tryAgain: 'Jaribu tena',
+  advice: {
+    floatShort: 'Akaunti ya malipo haina pesa za kutosha. Mwombe msimamizi aongeze pesa, kisha ujaribu tena.',
+    belowMinimum: 'Pesa kwa simu hailipi kiasi kidogo hivi. Muulize msimamizi jinsi ya kutoa mkopo huu.',
+    aboveMaximum:
+      'Pesa kwa simu hailipi kiasi hiki kwa mara moja. Muulize msimamizi jinsi ya kutoa mkopo huu.',
+    dailyLimit: 'Kikomo cha leo kimefikiwa. Jaribu tena kesho.',
+    walletFull: 'Akaunti ya pesa kwa simu ya mteja haiwezi kupokea kiasi hiki. Mwombe mteja apunguze salio.',
+    ownAccount: 'Pesa kwa simu haipokei malipo kutoka kwetu. Mjulishe msimamizi; kujaribu tena hakusaidii.',
+    noWallet: 'Nambari hii haina akaunti ya pesa kwa simu. Ihakikishe na mteja.',
+  },
   payoutNotSent: 'Mkopo haukuweza kutolewa',
   payoutFailed: 'Utoaji umeshindikana. Tafadhali jaribu tena.',
 };

@@ -22,6 +22,7 @@ const english = {
   totalDisbursed: 'Total Disbursed',
   disbursedToday: 'Disbursed Today',
   disbursedThisWeek: 'Disbursed This Week',
+  reports: 'Reports',
   viewAll: 'View all',
   action: 'Action',
   view: 'View',
@@ -123,6 +124,19 @@ const english = {
   error: 'Error',
   close: 'Close',
   tryAgain: 'Try Again',
+  advice: {
+    floatShort:
+      'The account for payouts is short of money. Ask your supervisor to top it up, then try again.',
+    belowMinimum:
+      'Mobile money does not pay amounts this small. Ask your supervisor how to pay this loan out.',
+    aboveMaximum:
+      'Mobile money does not pay this much at once. Ask your supervisor how to pay this loan out.',
+    dailyLimit: 'A limit for today is reached. Try again tomorrow.',
+    walletFull: 'The customer’s mobile-money account can’t hold this much. Ask the customer to make room.',
+    ownAccount:
+      'Mobile money does not take payouts from us. Tell your supervisor; trying again does not help.',
+    noWallet: 'The number has no mobile-money account. Check it with the customer.',
+  },
   payoutNotSent: 'Failed to disburse loan',
   payoutFailed: 'Disbursement failed. Please try again.',
 };

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, formatLongDate, formatMoney, localPhone, useToday } from 'mfe-kit';
+import { formatDate, formatLongDate, formatMoney, isLive, localPhone, useToday } from 'mfe-kit';
 import { Card, EmptyState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type Column, DataTable, Figure, Figures, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
@@ -63,7 +63,11 @@ export default function DashboardPage() {
   const today = useToday();
   return (
     <>
-      <PageHeader title={loansTexts().dashboard} subtitle={formatLongDate(today)} />
+      <PageHeader
+        title={loansTexts().dashboard}
+        subtitle={formatLongDate(today)}
+        action={isLive() ? <Link to="/reports">{loansTexts().reports}</Link> : null}
+      />
       <QueryStates query={query} failure={failures().dashboard}>
         {({ loans, payouts }) => <Stats loans={loans} payouts={payouts} today={today} />}
       </QueryStates>

@@ -1,5 +1,6 @@
+import { setPortalSettings } from 'mfe-kit';
 import { answer, pendingLoan, renderSlice, screen, waitFor, within } from 'mfe-kit/testing';
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
 import slice from '../slice';
 
@@ -127,4 +128,25 @@ test.for([
   await user.click(screen.getByRole('button', { name }));
   expect(await navigator.clipboard.readText()).toBe(text);
   expect(await screen.findByText('Copied')).toBeInTheDocument();
+});
+
+describe('in a portal whose screens are live', () => {
+  beforeEach(() => {
+    setPortalSettings({ screens: 'live' });
+    return () => setPortalSettings({});
+  });
+
+  test('a link alone opens a pending loan, which is read from the list', async () => {
+    answer('get', '/api/v1/disbursements/pending', 200, [pendingLoan({ loan_id: 'LN-1' })]);
+    answer('get', '/api/v1/disbursement-records', 200, []);
+    renderSlice(slice, '/loans/LN-1');
+    expect(await screen.findByRole('button', { name: 'Disburse Loan' })).toBeVisible();
+    expect(fact('Loan Information', 'Loan ID')).toBe('LN-1');
+  });
+
+  test('a link to a loan that is not pending says that there is none', async () => {
+    answer('get', '/api/v1/disbursements/pending', 200, []);
+    renderSlice(slice, '/loans/LN-1');
+    expect(await screen.findByText('Loan not found')).toBeVisible();
+  });
 });

@@ -1,9 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { preferencesQuery, useIsOnline } from 'mfe-kit';
-import { Button, Card, FailedState, Icon, LoadingState, PageHeader, StatusTag } from 'mfe-kit/ui';
+import { isLive, preferencesQuery, useIsOnline } from 'mfe-kit';
+import {
+  Button,
+  Card,
+  FailedState,
+  Icon,
+  LoadingState,
+  PageHeader,
+  QueryStates,
+  StatusTag,
+} from 'mfe-kit/ui';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { type Location, useLocation, useNavigate } from 'react-router';
+import { type Location, Navigate, useLocation, useNavigate, useParams } from 'react-router';
+import { failures } from '../failures';
 import type { Loan } from '../loan/loan';
+import { pendingLoansQuery } from '../loan/queries';
 import { loansTexts } from '../loans-texts';
 import { DisburseDialog } from '../payout/DisburseDialog';
 import { useDisburse } from '../payout/useDisburse';
@@ -16,26 +27,46 @@ import classes from './LoanDetailsPage.module.css';
 import { loanStatus } from './loan-status';
 import { focusNotice, PayoutNotice } from './PayoutNotice';
 
-/** The loan in navigation state, and its payout. */
+/** The loan in navigation state, and its payout. Where the screens are live, a link alone is enough for a pending loan. */
 export default function LoanDetailsPage() {
   const { state } = useLocation() as Location<{ loan?: Loan; payoutId?: string } | null>;
-  const navigate = useNavigate();
   const loan = state?.loan;
+  if (loan) return <LoanDetails key={loan.id} given={loan} payoutId={state.payoutId} />;
+  return isLive() ? <ListedLoan /> : <LoanNotFound />;
+}
+
+function ListedLoan() {
+  const { id } = useParams();
+  const location = useLocation();
+  return (
+    <QueryStates
+      query={useQuery(pendingLoansQuery())}
+      failure={failures().pendingLoans}
+      header={<PageHeader title={loansTexts().loanDetails} />}
+    >
+      {(loans) => {
+        const loan = loans.find((listed) => listed.id === id);
+        // In navigation state it stays when a payout takes it off the list.
+        return loan ? <Navigate to={location} replace state={{ loan }} /> : <LoanNotFound />;
+      }}
+    </QueryStates>
+  );
+}
+
+function LoanNotFound() {
+  const navigate = useNavigate();
   const texts = loansTexts();
-  if (!loan) {
-    return (
-      <>
-        <PageHeader title={texts.loanDetails} />
-        <Card flush>
-          <FailedState
-            message={texts.loanNotFound}
-            action={<Button onClick={() => void navigate('/pending-loans')}>{texts.backToLoans}</Button>}
-          />
-        </Card>
-      </>
-    );
-  }
-  return <LoanDetails key={loan.id} given={loan} payoutId={state.payoutId} />;
+  return (
+    <>
+      <PageHeader title={texts.loanDetails} />
+      <Card flush>
+        <FailedState
+          message={texts.loanNotFound}
+          action={<Button onClick={() => void navigate('/pending-loans')}>{texts.backToLoans}</Button>}
+        />
+      </Card>
+    </>
+  );
 }
 
 function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | undefined }) {

@@ -2,6 +2,7 @@ import { Note } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
 import { type Loan, namedCustomer } from '../loan/loan';
 import { loansTexts } from '../loans-texts';
+import { Refusal } from '../payout/Refusal';
 import type { Disbursing } from '../payout/useDisburse';
 import classes from './LoanDetailsPage.module.css';
 
@@ -23,7 +24,7 @@ export function PayoutNotice({ loan, disbursing }: { loan: Loan; disbursing: Dis
       return (
         <Notice>
           <Note tone="bad" title={texts.disbursementFailed}>
-            <p>{payout?.errorMessage ?? texts.payoutIssue}</p>
+            <Refusal text={payout?.errorMessage ?? texts.payoutIssue} />
           </Note>
         </Notice>
       );

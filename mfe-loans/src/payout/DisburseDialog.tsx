@@ -6,6 +6,7 @@ import { failures } from '../failures';
 import { type Loan, namedCustomer } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
 import classes from './DisburseDialog.module.css';
+import { Refusal } from './Refusal';
 import type { Disbursing } from './useDisburse';
 
 const AUTO_CLOSE_MS = 2500;
@@ -132,7 +133,7 @@ export function DisburseDialog({
         <>
           <div className={classes.result}>
             <Note tone="bad" title={texts.error}>
-              <p>{error ? failureText(failures().payout, error) : payout?.errorMessage}</p>
+              <Refusal text={error ? failureText(failures().payout, error) : (payout?.errorMessage ?? '')} />
             </Note>
           </div>
           <div className={classes.actions}>

@@ -1,0 +1,26 @@
+import { setPortalSettings } from 'mfe-kit';
+import { renderPart } from 'mfe-kit/testing';
+import { onTestFinished, expect, test } from 'vitest';
+import { Refusal } from './Refusal';
+
+const shown = (text: string) => {
+  renderPart(<Refusal text={text} />);
+  return [...document.querySelectorAll('p')].map(({ textContent }) => textContent);
+};
+
+const JARGON = "Credit Party customer type can't be supported by the service.";
+const ADVICE = 'The number has no mobile-money account. Check it with the customer.';
+
+test('a refusal in mobile money’s words says first what to do', () => {
+  setPortalSettings({ screens: 'live' });
+  onTestFinished(() => setPortalSettings({}));
+  expect(shown(JARGON)).toEqual([ADVICE, JARGON]);
+});
+
+test('REQ-264 in a specified portal the message comes first', () => {
+  expect(shown(JARGON)).toEqual([JARGON, ADVICE]);
+});
+
+test('a text that nothing is known about stands alone', () => {
+  expect(shown('This loan has already been disbursed.')).toEqual(['This loan has already been disbursed.']);
+});
