@@ -4,7 +4,7 @@ import type { TransactionsTexts } from './transactions-texts';
 const swahili: TransactionsTexts = {
   title: 'Historia ya miamala',
   transactions: 'Miamala',
-  reports: 'Ripoti',
+  export: 'Hamisha CSV',
   found: (count) =>
     plural(count, { one: `Muamala ${count} umepatikana`, other: `Miamala ${count} imepatikana` }),
   search: 'Tafuta miamala',

@@ -3,7 +3,7 @@ import { catalogue } from 'mfe-kit';
 const english = {
   title: 'Transaction History',
   transactions: 'Transactions',
-  reports: 'Reports',
+  export: 'Export CSV',
   found: (count: number) => `${count} transaction(s) found`,
   search: 'Search transactions',
   searchPlaceholder: 'Search transactions...',

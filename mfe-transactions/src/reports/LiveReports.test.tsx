@@ -139,12 +139,3 @@ test('a provider without reports has the sample figures', async () => {
   renderSlice(slice, '/reports');
   expect(await screen.findByText('Sample figures')).toBeVisible();
 });
-
-test('the page prints on white', async () => {
-  await open();
-  document.documentElement.classList.add('dark');
-  window.dispatchEvent(new Event('beforeprint'));
-  expect(document.documentElement).not.toHaveClass('dark');
-  window.dispatchEvent(new Event('afterprint'));
-  expect(document.documentElement).toHaveClass('dark');
-});

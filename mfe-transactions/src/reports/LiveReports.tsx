@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type FailureTexts, formatDate } from 'mfe-kit';
 import { Button, Icon, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { Select } from 'mfe-kit/ui-data';
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import { useSearchParams } from 'react-router';
 import { LatestCard } from './LatestCard';
 import {
@@ -30,7 +30,6 @@ export default function LiveReports({ specified }: { specified: ReactNode }) {
   const [params, setParams] = useSearchParams();
   const choice = choiceFrom(params);
   const query = useQuery(reportQuery(choice));
-  useLightPrint();
   const choose = (changes: Partial<ReportChoice>) =>
     setParams(addressOf({ ...choice, ...changes }), { replace: true, preventScrollReset: true });
   const report = query.data;
@@ -109,23 +108,4 @@ function Choices({ choice, onChoose }: ChoicesProps) {
       />
     </div>
   );
-}
-
-/** Prints on white, whatever the theme. */
-function useLightPrint() {
-  useEffect(() => {
-    const page = document.documentElement.classList;
-    let wasDark = false;
-    const before = () => {
-      wasDark = page.contains('dark');
-      page.remove('dark');
-    };
-    const after = () => page.toggle('dark', wasDark);
-    window.addEventListener('beforeprint', before);
-    window.addEventListener('afterprint', after);
-    return () => {
-      window.removeEventListener('beforeprint', before);
-      window.removeEventListener('afterprint', after);
-    };
-  }, []);
 }

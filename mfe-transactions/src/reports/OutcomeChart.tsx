@@ -79,7 +79,7 @@ export function OutcomeChart({ label, barLabel, outcomes, bars, format }: Outcom
               onPointerEnter={() => setChosen(index)}
               onPointerDown={() => setChosen(index)}
             >
-              {OUTCOMES.map((outcome) => (
+              {OUTCOMES.filter((outcome) => bar.values[outcome] > 0).map((outcome) => (
                 <span
                   key={outcome}
                   className={classes[outcome]}
@@ -95,16 +95,17 @@ export function OutcomeChart({ label, barLabel, outcomes, bars, format }: Outcom
           <span key={bar.long}>{index % everyNth === 0 ? bar.short : ''}</span>
         ))}
       </div>
-      <input
-        className={classes.slider}
-        type="range"
-        min={0}
-        max={bars.length - 1}
-        value={at}
-        aria-label={barLabel}
-        aria-valuetext={valueText}
-        onChange={({ target }) => setChosen(Number(target.value))}
-      />
+      <label className={classes.slider}>
+        <span>{barLabel}</span>
+        <input
+          type="range"
+          min={0}
+          max={bars.length - 1}
+          value={at}
+          aria-valuetext={valueText}
+          onChange={({ target }) => setChosen(Number(target.value))}
+        />
+      </label>
     </figure>
   );
 }

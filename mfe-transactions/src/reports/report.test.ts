@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { addressOf, choiceFrom, csvOf, measure, nameOf, stepsTo } from './report';
+import { csvOf } from '../csv/csv';
+import { addressOf, choiceFrom, measure, nameOf, rowsOf, stepsTo } from './report';
 import { sampleReport } from './sample-live-report';
 
 const chosen = (query: string) => choiceFrom(new URLSearchParams(query));
@@ -44,10 +45,10 @@ test.for([
   expect(stepsTo(highest)).toEqual(steps);
 });
 
-test('the CSV has a line for each bar', () => {
-  expect(csvOf(sampleReport())).toBe(
-    'from,completed_payouts,completed_amount,failed_payouts,failed_amount,pending_payouts,pending_amount\r\n' +
-      '2026-11-13T21:00:00.000Z,2,50000,1,10000,1,5000\r\n' +
-      '2026-11-14T21:00:00.000Z,1,1000,0,0,0,0\r\n',
+test('the CSV has a row for each bar, in the report’s time zone and with the currency', () => {
+  expect(csvOf(rowsOf(sampleReport()))).toBe(
+    'from (Africa/Nairobi),completed_payouts,completed_amount_kes,failed_payouts,failed_amount_kes,pending_payouts,pending_amount_kes\r\n' +
+      '2026-11-14 00:00,2,50000,1,10000,1,5000\r\n' +
+      '2026-11-15 00:00,1,1000,0,0,0,0\r\n',
   );
 });

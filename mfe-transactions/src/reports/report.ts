@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, dataOf, language, orNull, queryKeys, type Schema } from 'mfe-kit';
+import { csvTime, saveCsv } from '../csv/csv';
 import { reportsTexts } from './reports-texts';
 
 export type Report = Schema<'Report'>;
@@ -111,23 +112,22 @@ export function stepsTo(highest: number): number[] {
   return Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step);
 }
 
-/** The report as CSV (RFC 4180): a line for each bar, with payouts and amounts by outcome. */
-export function csvOf({ series }: Report): string {
-  const head = ['from', ...OUTCOMES.flatMap((outcome) => [`${outcome}_payouts`, `${outcome}_amount`])];
-  const lines = series.map((point) => [
-    point.from,
-    ...OUTCOMES.flatMap((outcome) => [point[outcome].payouts, point[outcome].amount]),
-  ]);
-  return [head, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('');
+/** The report as rows of CSV: one for each bar, with payouts and amounts by outcome, and times in the report's zone. */
+export function rowsOf({ series, time_zone }: Report): (string | number)[][] {
+  return [
+    [
+      `from (${time_zone})`,
+      ...OUTCOMES.flatMap((outcome) => [`${outcome}_payouts`, `${outcome}_amount_kes`]),
+    ],
+    ...series.map((point) => [
+      csvTime(point.from, time_zone),
+      ...OUTCOMES.flatMap((outcome) => [point[outcome].payouts, point[outcome].amount]),
+    ]),
+  ];
 }
 
 /** Has the browser save the report as a file. */
 export function exportCsv(report: Report): void {
-  const address = URL.createObjectURL(new Blob([csvOf(report)], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = `report-${report.type}-${report.period}-${report.to.slice(0, 10)}.csv`;
-  link.click();
-  // The browser reads it after the click.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  const day = csvTime(report.to, report.time_zone).slice(0, 10);
+  saveCsv(`report-${report.type}-${report.period}-${day}.csv`, rowsOf(report));
 }

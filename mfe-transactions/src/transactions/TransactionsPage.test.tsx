@@ -11,7 +11,7 @@ import {
   within,
 } from 'mfe-kit/testing';
 import { delay, http, HttpResponse } from 'msw';
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import slice from '../slice';
 
 const RECORDS_PATH = '/api/v1/disbursement-records';
@@ -396,8 +396,29 @@ describe('in a portal whose screens are live', () => {
     expect(cell(firstRow(), 'Amount')).toHaveTextContent('KES 10,000');
     expect(router.state.location.search).toBe('?size=10&disburser=Achieng+Otieno&max=15000');
     expect(screen.getByRole('button', { name: 'More Filters 2 set' })).toBeVisible();
-    await user.click(screen.getByRole('button', { name: 'Clear all' }));
+    await user.click(screen.getByRole('button', { name: 'Clear filters' }));
     await screen.findByText('3 transaction(s) found');
+  });
+
+  test('Export CSV saves the payouts that the filters leave, all pages of them', async () => {
+    const made: Blob[] = [];
+    Object.assign(URL, {
+      createObjectURL: (blob: Blob) => `blob:${made.push(blob)}`,
+      revokeObjectURL: () => {},
+    });
+    const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockReturnValue();
+    onTestFinished(() => click.mockRestore());
+    const { user } = await open('/transactions?min=20000', THREE);
+    await user.click(screen.getByRole('button', { name: 'Export CSV' }));
+    const file = new FileReader();
+    file.readAsText(made[0]!);
+    await waitFor(() => expect(file.result).not.toBeNull());
+    const lines = String(file.result).split('\r\n');
+    expect(lines).toHaveLength(4);
+    expect(lines[0]).toContain('date (Africa/Nairobi),customer,phone,national_id,amount_kes');
+    expect(lines[1]).toContain(
+      'PAY-2,LN-2026-00917,2026-11-14 12:30,Wanjiku Kamau,0712345678,28461937,20000',
+    );
   });
 
   test('filters of the address apply, and an empty result says that they can be changed', async () => {

@@ -3,11 +3,11 @@ import { isLive, type PayoutStatus } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { Filters, ListTools, Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
-import { Link } from 'react-router';
 import { failures } from '../failures';
 import { transactionsQuery } from '../transaction/queries';
 import type { Transaction } from '../transaction/transaction';
 import { transactionsTexts, type TransactionsTexts } from '../transactions-texts';
+import { exportTransactions } from './export-transactions';
 import { factsOf, isFiltering, selectTransactions } from './select-transactions';
 import { TransactionTable } from './TransactionTable';
 import { useTransactionListState } from './useTransactionListState';
@@ -54,8 +54,13 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
       <PageHeader
         title={texts.title}
         subtitle={<span role="status">{texts.found(selected.length)}</span>}
-        // The menu has no entry for the reports.
-        action={isLive() ? <Link to="/reports">{texts.reports}</Link> : null}
+        action={
+          isLive() && selected.length > 0 ? (
+            <Button icon={<Icon name="download" size={15} />} onClick={() => exportTransactions(selected)}>
+              {texts.export}
+            </Button>
+          ) : null
+        }
       />
       <Card flush>
         <ListTools

@@ -1,0 +1,38 @@
+import { localPhone, now, portalSettings } from 'mfe-kit';
+import { csvTime, saveCsv } from '../csv/csv';
+import type { Transaction } from '../transaction/transaction';
+
+/** Has the browser save transactions as a file, one in a row. */
+export function exportTransactions(transactions: readonly Transaction[]): void {
+  const day = csvTime(now().toISOString()).slice(0, 10);
+  saveCsv(`transactions-${day}.csv`, [
+    [
+      'id',
+      'loan_id',
+      `date (${portalSettings().timeZone})`,
+      'customer',
+      'phone',
+      'national_id',
+      'amount_kes',
+      'status',
+      'reference',
+      'approved_by',
+      'disbursed_by',
+      'reason',
+    ],
+    ...transactions.map((one) => [
+      one.id,
+      one.loanId,
+      csvTime(one.date),
+      `${one.customer.firstName} ${one.customer.lastName}`.trim(),
+      localPhone(one.customer.phoneNumber),
+      one.customer.idNumber,
+      one.amount,
+      one.status,
+      one.reference ?? '',
+      one.approver_name ?? '',
+      one.performedBy.username,
+      one.errorMessage ?? '',
+    ]),
+  ]);
+}
