@@ -196,5 +196,6 @@ test.for([
   await heading('Dashboard');
   await user.click(await screen.findByRole('button', { name: 'Account of Achieng Otieno' }));
   expect(screen.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual(expected);
+  expect(screen.getByRole('link', { name: 'Reports' })).toHaveAttribute('href', '/reports');
   setPortalSettings({});
 });

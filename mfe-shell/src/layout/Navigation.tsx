@@ -1,4 +1,4 @@
-import { type Role } from 'mfe-kit';
+import { isLive, type Role, ROLES } from 'mfe-kit';
 import { Icon, type IconName } from 'mfe-kit/ui';
 import { Link, matchPath, useLocation } from 'react-router';
 import shell from '../../package.json';
@@ -11,10 +11,21 @@ import classes from './Navigation.module.css';
 /** The shell's own entries; all others come from the slices. */
 const OWN = shell.slice.menu as readonly MenuEntry[];
 
+/** Where the screens are live. The specified menu has none for the reports (REQ-046). */
+const REPORTS: MenuEntry = {
+  label: 'Reports',
+  to: '/reports',
+  icon: 'chart',
+  position: 40,
+  roles: [...ROLES],
+};
+
 /** The sidebar's entries for a role; none without one (REQ-040 to REQ-046). */
 export function Navigation({ role, onNavigate }: { role: Role | undefined; onNavigate: () => void }) {
   const { pathname } = useLocation();
-  const entries = [...OWN, ...useBrought().menu]
+  const { menu, screens } = useBrought();
+  const hasReports = isLive() && screens.some(({ path }) => path === REPORTS.to);
+  const entries = [...OWN, ...menu, ...(hasReports ? [REPORTS] : [])]
     .filter(({ roles }) => role && roles.includes(role))
     .sort((one, other) => one.position - other.position || one.label.localeCompare(other.label));
   return (

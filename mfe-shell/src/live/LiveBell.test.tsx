@@ -66,7 +66,7 @@ test('the bell counts what is unread, and says what happened to whom', async () 
   ]);
 });
 
-test('opening it marks everything as read; the marks stay until it is closed', async () => {
+test('what was seen is marked as read; the marks stay until it is closed', async () => {
   given();
   const read = THREE.map((one) => ({ ...one, is_read: true }));
   const received = answer('put', READ, 200, {
@@ -83,6 +83,34 @@ test('opening it marks everything as read; the marks stay until it is closed', a
   expect(button).toHaveFocus();
   await user.click(button);
   expect(within(panel()).queryByText('Unread')).toBeNull();
+});
+
+test('failures come first and can be shown alone, and many approved loans are one line', async () => {
+  const loans = ['1', '2', '3'].map((id) => notification({ id: `N-${id}`, kind: 'loan_approved' }));
+  given([...loans, notification({ id: 'N-0', kind: 'payout_failed' })]);
+  unreachable('put', READ);
+  const { user } = renderPart(<NotificationBell />);
+  await user.click(await bell('Notifications, 4 unread'));
+  const lines = () => within(panel()).getAllByRole('link');
+  expect(lines().map((line) => line.querySelector('strong')?.textContent)).toEqual([
+    'Payout failed',
+    '3 loans approved',
+  ]);
+  expect(lines()[1]).toHaveAttribute('href', '/pending-loans');
+  await user.click(screen.getByRole('button', { name: 'Failures (1)' }));
+  expect(lines()).toHaveLength(1);
+});
+
+test('what is not listed or not scrolled to is not marked as read, unless the person says so', async () => {
+  answer('get', '/api/v1/notifications', 200, { unread: 100, read_until: null, notifications: THREE });
+  const received = answer('put', READ, 200, { unread: 0, read_until: null, notifications: [] });
+  const { user } = renderPart(<NotificationBell />);
+  await user.click(await bell('Notifications, 99+ unread'));
+  await user.keyboard('{Escape}');
+  await user.click(await bell('Notifications, 99+ unread'));
+  expect(received).toHaveLength(0);
+  await user.click(screen.getByRole('button', { name: 'Mark all as read' }));
+  expect(received.map(({ body }) => body)).toEqual([{ until: '2026-11-14T12:00:00.000Z' }]);
 });
 
 test('what arrives is counted while the page is open', async () => {

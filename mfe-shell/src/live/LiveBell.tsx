@@ -17,13 +17,24 @@ const ICONS: Record<Notification['kind'], { icon: IconName; tone: string | undef
   loan_approved: { icon: 'money', tone: classes.info },
 };
 
-/** The bell with what the person should know; opening it marks everything as read. */
+/** From as many approved loans on, one line stands for all of them. */
+const GROUPED_FROM = 3;
+
+/**
+ * The bell with what the person should know, failures first. The provider knows only until when everything was read: that
+ * moves once all unread ones have been on the screen, or when the person says so.
+ */
 export default function LiveBell({ samples }: { samples: ReactNode }) {
   const query = useQuery(notificationsQuery());
   const isNewVersion = useSyncExternalStore(newVersion.subscribe, newVersion.get);
   const [isOpen, setOpen] = useState(false);
   const { notifications = [], unread: unreadHere = 0 } = query.data ?? {};
   const newest = notifications[0];
+  const [isFailuresOnly, setFailuresOnly] = useState(false);
+  const [isEndSeen, setEndSeen] = useState(false);
+  // The list is cut off at its length, the count is not.
+  const isAllListed = notifications.filter(({ is_read }) => !is_read).length >= unreadHere;
+  const isSeen = isOpen && isEndSeen && isAllListed && !isFailuresOnly;
 
   // Those that were unread when the panel showed them keep their mark until it is closed.
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
@@ -32,12 +43,20 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
 
   useEffect(() => {
     // If it fails, they stay unread, and are marked when the panel is opened again.
-    if (isOpen && newest && unreadHere > 0) void markRead(newest).catch(() => undefined);
-  }, [isOpen, newest, unreadHere]);
+    if (isSeen && newest && unreadHere > 0) void markRead(newest).catch(() => undefined);
+  }, [isSeen, newest, unreadHere]);
+
+  const see = (list: HTMLElement | null) => {
+    if (list && list.scrollTop + list.clientHeight >= list.scrollHeight - 8) setEndSeen(true);
+  };
 
   if (query.data === null) return samples;
   const texts = bellTexts();
   const unread = unreadHere + (isNewVersion ? 1 : 0);
+  const failures = notifications.filter(({ kind }) => kind === 'payout_failed');
+  const others = isFailuresOnly ? [] : notifications.filter(({ kind }) => kind !== 'payout_failed');
+  const approved = others.filter(({ kind }) => kind === 'loan_approved');
+  const isGrouped = approved.length >= GROUPED_FROM;
   return (
     <>
       <BellFrame
@@ -46,6 +65,7 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
         unread={unread}
         onToggle={(open) => {
           setOpen(open);
+          setEndSeen(false);
           if (!open) setMarked(new Set());
         }}
       >
@@ -77,16 +97,47 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
             ) : notifications.length === 0 ? (
               <p className={classes.state}>{texts.empty}</p>
             ) : (
-              <ul className={classes.list} role="list">
-                {notifications.map((notification) => (
-                  <Line
-                    key={notification.id}
-                    notification={notification}
-                    isUnread={marked.has(notification.id) || !notification.is_read}
-                    onOpen={close}
-                  />
-                ))}
-              </ul>
+              <>
+                <div className={classes.tools}>
+                  {failures.length > 0 ? (
+                    <Button
+                      size="small"
+                      aria-pressed={isFailuresOnly}
+                      onClick={() => setFailuresOnly(!isFailuresOnly)}
+                    >
+                      {texts.failuresOnly(failures.length)}
+                    </Button>
+                  ) : null}
+                  {newest && unreadHere > 0 ? (
+                    <Button
+                      size="small"
+                      type="link"
+                      onClick={() => void markRead(newest).catch(() => undefined)}
+                    >
+                      {texts.markAllRead}
+                    </Button>
+                  ) : null}
+                </div>
+                <ul
+                  className={classes.list}
+                  role="list"
+                  ref={see}
+                  onScroll={({ currentTarget }) => see(currentTarget)}
+                >
+                  {[
+                    ...failures,
+                    ...others.filter((one) => !isGrouped || !approved.includes(one) || one === approved[0]),
+                  ].map((notification) => (
+                    <Line
+                      key={notification.id}
+                      notification={notification}
+                      count={isGrouped && notification === approved[0] ? approved.length : 1}
+                      isUnread={marked.has(notification.id) || !notification.is_read}
+                      onOpen={close}
+                    />
+                  ))}
+                </ul>
+              </>
             )}
           </>
         )}
@@ -100,12 +151,14 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
 
 interface LineProps {
   notification: Notification;
+  /** How many of its kind it stands for. */
+  count: number;
   isUnread: boolean;
   onOpen: () => void;
 }
 
-/** One notification, which leads to its loan or payout. */
-function Line({ notification, isUnread, onOpen }: LineProps) {
+/** One notification, which leads to its loan or payout, or several, which lead to their list. */
+function Line({ notification, count, isUnread, onOpen }: LineProps) {
   const texts = bellTexts();
   const { kind, at, loan_id } = notification;
   const { icon, tone } = ICONS[kind];
@@ -114,15 +167,15 @@ function Line({ notification, isUnread, onOpen }: LineProps) {
     <li>
       <Link
         className={classes.line}
-        to={`${list}?${new URLSearchParams({ search: loan_id }).toString()}`}
+        to={count > 1 ? list : `${list}?${new URLSearchParams({ search: loan_id }).toString()}`}
         onClick={onOpen}
       >
         <span className={tone}>
           <Icon name={icon} />
         </span>
         <span className={classes.words}>
-          <strong>{texts[kind]}</strong>
-          <span>{sentence(texts, notification)}</span>
+          <strong>{count > 1 ? texts.loansApproved(count) : texts[kind]}</strong>
+          <span>{count > 1 ? texts.allReady : sentence(texts, notification)}</span>
           <small>
             <TimeAgo moment={at} />
           </small>

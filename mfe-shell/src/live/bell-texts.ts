@@ -1,11 +1,18 @@
 import { catalogue, plural } from 'mfe-kit';
 
+/** The provider counts up to 100, which stands for 100 or more. */
+export const upTo99 = (count: number) => (count > 99 ? '99+' : String(count));
+
 const english = {
   heading: 'Notifications',
-  unread: (count: number) => `Notifications, ${count} unread`,
+  unread: (count: number) => `Notifications, ${upTo99(count)} unread`,
   arrived: (count: number) =>
-    plural(count, { one: '1 unread notification', other: `${count} unread notifications` }),
+    plural(count, { one: '1 unread notification', other: `${upTo99(count)} unread notifications` }),
   unreadMark: 'Unread',
+  failuresOnly: (count: number) => `Failures (${count})`,
+  markAllRead: 'Mark all as read',
+  loansApproved: (count: number) => `${count} loans approved`,
+  allReady: 'They are ready for disbursement.',
   empty: 'Nothing has happened in the last 7 days.',
   failed: 'The notifications could not be loaded.',
   retry: 'Retry',

@@ -1,3 +1,4 @@
+import { cleanup } from '@testing-library/react';
 import { screen, within } from 'mfe-kit/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from '../testing/portal';
@@ -13,6 +14,7 @@ beforeEach(() => {
 
 const part = async (name: string) => {
   const about = await screen.findByRole('region', { name: 'About' });
+  about.querySelector('details')!.open = true;
   const header = await within(about).findByRole('rowheader', { name: new RegExp(`^${name}`) });
   return header.closest('tr')!;
 };
@@ -49,4 +51,16 @@ test('About says when the previous build is used', async () => {
   expect(await part('mfe-loans')).toHaveTextContent(
     'Previous version: 1.2.3 could not be loaded: HTTP 500http://portal.test/slices/mfe-loans/1.2.2/1.2.2',
   );
+});
+
+test('About is folded, and for admins only', async () => {
+  await open('/settings');
+  expect((await screen.findByRole('region', { name: 'About' })).querySelector('details')).not.toHaveAttribute(
+    'open',
+  );
+  cleanup();
+  storeUser({ role: 'agent' });
+  await open('/settings');
+  await heading('Settings');
+  expect(screen.queryByRole('region', { name: 'About' })).toBeNull();
 });

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
+import { useSession } from 'mfe-kit';
 import kit from 'mfe-kit/package.json';
 import { Button, Card } from 'mfe-kit/ui';
+import { Fragment, type ReactNode } from 'react';
 import shell from '../../package.json';
 import type { SliceBuild } from '../live-slices';
 import { overridePanel } from '../overrides/is-overriding';
@@ -17,8 +19,13 @@ interface Part {
   note: string;
 }
 
-/** The parts of this page: the shell and every slice, with version and origin. */
+/** The parts of this page, for admins: the shell and every slice, with version and origin. */
 export function AboutPortal() {
+  const { user } = useSession();
+  return user?.role === 'admin' ? <Parts /> : null;
+}
+
+function Parts() {
   const { data: list, isError } = useQuery(liveSlicesQuery());
   const texts = aboutTexts();
   const parts: Part[] = [
@@ -44,29 +51,42 @@ export function AboutPortal() {
         ) : null
       }
     >
-      <table className={classes.parts}>
-        <thead>
-          <tr>
-            <th scope="col">{texts.part}</th>
-            <th scope="col">{texts.version}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {parts.map(({ name, version, from, note }) => (
-            <tr key={name}>
-              <th scope="row">
-                {name}
-                <p>{note}</p>
-                <p>{from}</p>
-              </th>
-              <td>{version}</td>
+      <details className={classes.folded}>
+        <summary>{texts.parts}</summary>
+        <table className={classes.parts}>
+          <thead>
+            <tr>
+              <th scope="col">{texts.part}</th>
+              <th scope="col">{texts.version}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {parts.map(({ name, version, from, note }) => (
+              <tr key={name}>
+                <th scope="row">
+                  {name}
+                  <p>{note}</p>
+                  <p>{breakable(from)}</p>
+                </th>
+                <td>{version}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
       {isError ? <p className={classes.failed}>{texts.listNotRead}</p> : null}
     </Card>
   );
+}
+
+/** An address that may break after its slashes, and not inside of a word. */
+function breakable(address: string): ReactNode {
+  return address.split(/(?<=\/)(?=[^/])/).map((part, index) => (
+    <Fragment key={index}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));
 }
 
 function sliceOf(name: string, live: SliceBuild, slice: LoadedSlice | undefined, texts: AboutTexts): Part {

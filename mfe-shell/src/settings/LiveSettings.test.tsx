@@ -10,6 +10,7 @@ import {
   unreachable,
   waitFor,
 } from 'mfe-kit/testing';
+import { act } from 'react';
 import { beforeEach, expect, test } from 'vitest';
 import SettingsPage from './SettingsPage';
 
@@ -36,7 +37,7 @@ async function open(rules = portalRules({ maximum_amount: 100_000, auto_retry: t
 test('the settings are those that are kept', async () => {
   await open();
   expect(value('Session Timeout (minutes)')).toBe('480');
-  expect(value('Maximum Disbursement Amount')).toBe('100000');
+  expect(value('Maximum Disbursement Amount')).toBe('100,000');
   expect(value('Retry Attempts')).toBe('3');
   for (const [label, isOn] of [
     ['Email Notifications', false],
@@ -74,6 +75,23 @@ test('Save Changes keeps the rules for everybody and the person’s own preferen
     },
   });
   expect(session.state.user?.timeZone).toBe('UTC');
+});
+
+test('Save Changes waits for a change, and changes are not lost without a question', async () => {
+  answer('get', SETTINGS, 200, portalRules());
+  const { router, user } = renderPart(<SettingsPage />);
+  await screen.findByLabelText('Retry Attempts');
+  expect(button('Save Changes')).toBeDisabled();
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  expect(screen.getByText('There are changes that are not saved.')).toBeVisible();
+  await act(() => router.navigate('/elsewhere'));
+  await user.click(await screen.findByRole('button', { name: 'Stay' }));
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  expect(button('Save Changes')).toBeDisabled();
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  await act(() => router.navigate('/elsewhere'));
+  await user.click(await screen.findByRole('button', { name: 'Discard changes' }));
+  expect(await screen.findByTestId('elsewhere')).toBeInTheDocument();
 });
 
 test('what is out of range is said at its field, and nothing is sent', async () => {

@@ -15,6 +15,7 @@ import { useEffect, useRef, useState } from 'react';
 import { AboutPortal } from './AboutPortal';
 import { DisbursementCard } from './DisbursementCard';
 import { GeneralCard } from './GeneralCard';
+import { LeaveDialog } from './LeaveDialog';
 import { settingsQuery } from './settings-query';
 import { settingsTexts } from './settings-texts';
 import classes from './SettingsPage.module.css';
@@ -34,13 +35,14 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
   const form = useRef<HTMLDivElement>(null);
   const typed = { ...typedFrom(rules), ...changedRules };
   const { longest_session_minutes: longest } = rules;
-  const preferences: Preferences = {
+  const kept: Preferences = {
     language: own.language,
     time_zone: own.time_zone,
     notify_by_email: own.notify_by_email,
     notify_by_sms: own.notify_by_sms,
-    ...changedOwn,
   };
+  const preferences = { ...kept, ...changedOwn };
+  const isChanged = JSON.stringify([typed, preferences]) !== JSON.stringify([typedFrom(rules), kept]);
 
   const save = useMutation({
     mutationFn: () => dataOf(api.PUT('/api/v1/settings', { body: { preferences, rules: rulesFrom(typed) } })),
@@ -95,9 +97,9 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
     <>
       <PageHeader
         title={texts.title}
-        subtitle={texts.subtitle}
+        subtitle={isChanged ? texts.unsaved : texts.subtitle}
         action={
-          <Button type="primary" disabled={save.isPending} onClick={submit}>
+          <Button type="primary" disabled={save.isPending || !isChanged} onClick={submit}>
             {texts.save}
           </Button>
         }
@@ -120,6 +122,7 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
         <DisbursementCard {...rulesProps} />
         <AboutPortal />
       </div>
+      <LeaveDialog isChanged={isChanged && !save.isSuccess} />
     </>
   );
 }

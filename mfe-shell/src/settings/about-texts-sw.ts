@@ -3,6 +3,7 @@ import type { AboutTexts } from './about-texts';
 const swahili: AboutTexts = {
   about: 'Kuhusu',
   overrides: 'Matoleo mbadala',
+  parts: 'Sehemu za ukurasa huu',
   part: 'Sehemu',
   version: 'Toleo',
   shell: (kit) => `Fremu, pamoja na mfe-kit ${kit}`,

@@ -3,6 +3,7 @@ import { catalogue } from 'mfe-kit';
 const english = {
   about: 'About',
   overrides: 'Overrides',
+  parts: 'Parts of this page',
   part: 'Part',
   version: 'Version',
   shell: (kit: string) => `Shell, with mfe-kit ${kit}`,

@@ -1,4 +1,4 @@
-import type { Schema } from 'mfe-kit';
+import { formatMoney, type Schema } from 'mfe-kit';
 import type { SettingsTexts } from './settings-texts';
 
 /** The rules as typed, by their names in the contract. */
@@ -18,7 +18,7 @@ export type SettingsErrors = Partial<
 export function typedFrom(rules: Schema<'PortalRules'>): TypedRules {
   return {
     session_minutes: String(rules.session_minutes),
-    maximum_amount: rules.maximum_amount === null ? '' : String(rules.maximum_amount),
+    maximum_amount: rules.maximum_amount === null ? '' : grouped(rules.maximum_amount),
     retry_attempts: String(rules.retry_attempts),
     confirmation_required: rules.confirmation_required,
     auto_retry: rules.auto_retry,
@@ -48,6 +48,11 @@ export function errorsIn(typed: TypedRules, longest: number, texts: SettingsText
 function isWithin(text: string, lowest: number, highest: number): boolean {
   const number = numberIn(text);
   return number >= lowest && number <= highest;
+}
+
+/** An amount as the portal writes it, without its currency: '100,000'. */
+function grouped(amount: number): string {
+  return formatMoney(amount).replace('KES ', '');
 }
 
 /** The whole number in a text, which may have separators: '100,000'. */

@@ -47,6 +47,11 @@ test('errors are announced at once, the others politely', () => {
     expect(within(screen.getByRole('status')).getByText(type)).toBeVisible();
 });
 
+test('a toast that says the same as one before takes its place', () => {
+  for (let saved = 0; saved < 3; saved += 1) show({ type: 'success', message: 'Saved' });
+  expect(screen.getAllByText('Saved')).toHaveLength(1);
+});
+
 test('an event without a message shows nothing, and one of an unknown type is an info', () => {
   for (const detail of [undefined, null, {}, { type: 'error' }, { message: 7 }]) dispatch(detail);
   expect(screen.queryByRole('button', { name: 'Dismiss' })).toBeNull();

@@ -37,12 +37,15 @@ export function readToast(detail: Partial<ShowNotification> | null | undefined):
 export type ToastChange =
   { act: 'show'; toast: Toast } | { act: 'remove'; id: number } | { act: 'dismiss'; key: string };
 
-/** The toasts after a change; a new one replaces one with the same key. */
+/** The toasts after a change; a new one replaces one with the same key, or that says the same. */
 export function changeToasts(toasts: Toast[], change: ToastChange): Toast[] {
   switch (change.act) {
     case 'show': {
       const { toast } = change;
-      const others = toasts.filter(({ key }) => key === undefined || key !== toast.key);
+      const others = toasts.filter(
+        ({ key, type, message }) =>
+          (key === undefined || key !== toast.key) && (type !== toast.type || message !== toast.message),
+      );
       return [...others, toast];
     }
     case 'remove':
