@@ -117,4 +117,23 @@ test.describe('in forced colours', () => {
     expect(found.length).toBeGreaterThan(12);
     expect(found.filter(({ outline }) => outline !== 'solid 2px')).toEqual([]);
   });
+
+  test('switches, the current page and the edge of a dialog can be seen', async ({ page, mkopo }) => {
+    await mkopo.signIn(page, 'admin');
+    const background = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => getComputedStyle(element).backgroundColor);
+    await page.goto('/settings');
+    await expect(page.getByRole('switch').first()).toBeVisible();
+    expect(await background('[role=switch][aria-checked=true]')).not.toBe(
+      await background('[role=switch][aria-checked=false]'),
+    );
+    expect(await background('nav [aria-current=page]')).not.toBe(await background('body'));
+    await page.goto('/pending-loans');
+    await page.getByRole('link', { name: 'View Details' }).first().click();
+    await page.getByRole('button', { name: 'Disburse Loan' }).click();
+    await expect(page.locator('.ant-modal-container')).toHaveCSS('border-width', '2px');
+  });
 });

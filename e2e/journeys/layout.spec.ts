@@ -80,3 +80,45 @@ for (const [label, viewport, deviceScaleFactor] of [
         });
     });
   });
+
+test.describe('in the dark theme', () => {
+  test.use({ colorScheme: 'dark' });
+
+  test('what is printed is light on every screen', async ({ page, mkopo }) => {
+    await mkopo.signIn(page, 'agent');
+    for (const [address, name] of [
+      ['/', 'Dashboard'],
+      ['/pending-loans', 'Pending Disbursements'],
+      ['/transactions', 'Transaction History'],
+      ['/reports', 'Reports'],
+    ] as const) {
+      await page.goto(address);
+      await expect(heading(page, name)).toBeVisible();
+      await page.emulateMedia({ media: 'print' });
+      await expect(page.locator('body')).toHaveCSS('color', 'rgb(21, 26, 33)');
+      await expect(page.locator('html')).toHaveCSS('background-color', 'rgb(255, 255, 255)');
+      await page.emulateMedia({ media: null });
+    }
+  });
+});
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+
+  test('no field is so small that the phone zooms in, and fingers meet what they aim at', async ({
+    page,
+    mkopo,
+  }) => {
+    const fields = page.locator('input:not([type=checkbox])');
+    await page.goto('/login');
+    await expect(heading(page, 'Sign in')).toBeVisible();
+    for (const field of await fields.all()) await expect(field).toHaveCSS('font-size', '16px');
+    await mkopo.signIn(page, 'agent');
+    await page.goto('/pending-loans');
+    const link = page.getByRole('link', { name: 'View Details' }).first();
+    await expect(link).toBeVisible();
+    for (const field of await fields.all()) await expect(field).toHaveCSS('font-size', '16px');
+    for (const target of [link, page.getByRole('button', { name: 'Customer' })])
+      expect((await target.boundingBox())?.height).toBeGreaterThanOrEqual(40);
+  });
+});

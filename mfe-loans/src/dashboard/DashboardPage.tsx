@@ -35,7 +35,7 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     title: texts.loanAmount,
     align: 'right',
     narrow: 'amount',
-    cell: ({ amount }) => <Amount kes={amount} />,
+    cell: ({ id, amount }) => (id ? <Amount kes={amount} /> : texts.missing),
   },
   {
     key: 'approvedDate',

@@ -413,7 +413,7 @@ describe('in a portal whose screens are live', () => {
     const file = new FileReader();
     file.readAsText(made[0]!);
     await waitFor(() => expect(file.result).not.toBeNull());
-    const lines = String(file.result).split('\r\n');
+    const lines = (file.result as string).split('\r\n');
     expect(lines).toHaveLength(4);
     expect(lines[0]).toContain('date (Africa/Nairobi),customer,phone,national_id,amount_kes');
     expect(lines[1]).toContain(
