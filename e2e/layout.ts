@@ -65,8 +65,9 @@ function layoutProblems(): string[] {
     return part;
   }
 
-  /** Whether the text is for assistive technology only, off-screen, or in the header, which floats over the page. */
+  /** Whether the text is for assistive technology only, folded, off-screen, or in the header, which floats over the page. */
   function isHidden(element: Element) {
+    if (!element.checkVisibility()) return true;
     for (let one: Element | null = element; one; one = one.parentElement) {
       const { clipPath, visibility, position } = getComputedStyle(one);
       if (clipPath !== 'none' || visibility === 'hidden' || position === 'sticky') return true;

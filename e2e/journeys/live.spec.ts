@@ -168,6 +168,7 @@ test('somebody chooses Kiswahili: every screen follows, here, after a reload and
       'Dashibodi',
       'Mikopo inayosubiri',
       'Miamala',
+      'Ripoti',
       'Mipangilio',
     ]);
     await page.getByRole('link', { name: 'Mikopo inayosubiri' }).click();
