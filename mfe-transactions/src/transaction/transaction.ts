@@ -3,7 +3,6 @@ import { transactionsTexts } from '../transactions-texts';
 
 /** A disbursement record as the screens use it. Amounts are in KES, times in RFC 3339. */
 export interface Transaction {
-  /** Empty if the row could not be read. */
   id: string;
   loanId: string;
   amount: number;
@@ -71,8 +70,14 @@ export function transactionFrom(wire: Wire): Transaction {
   };
 }
 
+/** Whether there is anything to know the payout by. */
+export function isReadable({ id, loanId }: Transaction): boolean {
+  return id !== '' || loanId !== '';
+}
+
 /** The customer's name as lists show it, or that there is none. */
-export function customerName({ id, customer }: Transaction): string {
+export function customerName(transaction: Transaction): string {
+  const { firstName, lastName } = transaction.customer;
   const { missing, unreadable } = transactionsTexts();
-  return `${customer.firstName} ${customer.lastName}`.trim() || (id ? missing : unreadable);
+  return `${firstName} ${lastName}`.trim() || (isReadable(transaction) ? missing : unreadable);
 }

@@ -3,7 +3,7 @@ import { CopyButton, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { TONES } from '../transaction/status';
-import { customerName, type Transaction } from '../transaction/transaction';
+import { customerName, isReadable, type Transaction } from '../transaction/transaction';
 import { transactionsTexts, type TransactionsTexts } from '../transactions-texts';
 import classes from './TransactionTable.module.css';
 
@@ -36,17 +36,21 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
     title: texts.amount,
     align: 'right',
     narrow: 'amount',
-    cell: ({ amount }) => <span className={classes.amount}>{formatMoney(amount)}</span>,
+    cell: (one) =>
+      isReadable(one) ? <span className={classes.amount}>{formatMoney(one.amount)}</span> : texts.missing,
   },
   {
     key: 'status',
     title: texts.status,
     narrow: 'plain',
-    cell: ({ status, errorMessage }) => (
-      <StatusTag tone={TONES[status]} reason={status === 'failed' ? errorMessage : null}>
-        {texts.statuses[status]}
-      </StatusTag>
-    ),
+    cell: (one) =>
+      isReadable(one) ? (
+        <StatusTag tone={TONES[one.status]} reason={one.status === 'failed' ? one.errorMessage : null}>
+          {texts.statuses[one.status]}
+        </StatusTag>
+      ) : (
+        texts.missing
+      ),
   },
   {
     key: 'reference',

@@ -113,6 +113,16 @@ test('a record with most fields missing still has a row', async () => {
   expect(cell(row, 'Status')).toHaveTextContent('Pending');
 });
 
+test('a record that can’t be read costs its row only', async () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  await open('/transactions', [null as never, disbursementRecord()]);
+  const row = firstRow();
+  expect(row).toHaveTextContent('This row could not be read');
+  expect(cell(row, 'Amount')).toHaveTextContent(/^N\/A$/);
+  expect(cell(row, 'Status')).toHaveTextContent(/^N\/A$/);
+  expect(screen.getByText('KES 25,000')).toBeVisible();
+});
+
 test('the reason for a failure is shown on hover, on focus and to assistive technology', async () => {
   const { user } = await open('/transactions', [
     disbursementRecord({ status: 'FAILED', error_message: 'The balance is insufficient.' }),
