@@ -136,6 +136,7 @@ test('a new build of a slice is offered in the open portal, and again when it is
   await test.step('About shows its address', async () => {
     await page.getByRole('link', { name: 'Settings' }).click();
     const about = page.getByRole('region', { name: 'About' });
+    await about.getByText('Parts of this page').click();
     await expect(about.getByRole('row', { name: /^mfe-loans/ })).toContainText(
       `${mkopo.url}/slices/mfe-loans/0.2.0/0.2.0`,
     );
@@ -194,7 +195,9 @@ test.describe('when the live build of a slice', () => {
         await page.goto('/');
         await expect(dashboard(page, OLD)).toBeVisible();
         await page.getByRole('link', { name: 'Settings' }).click();
-        const row = page.getByRole('region', { name: 'About' }).getByRole('row', { name: /^mfe-loans/ });
+        const about = page.getByRole('region', { name: 'About' });
+        await about.getByText('Parts of this page').click();
+        const row = about.getByRole('row', { name: /^mfe-loans/ });
         await expect(row).toContainText('Previous version: 0.2.0 could not be loaded');
         await expect(row).toContainText(reason);
         await page.unroute(LIVE + files);

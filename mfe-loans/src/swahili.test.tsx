@@ -47,7 +47,7 @@ test('the pending loans and their filters are in Swahili', async () => {
   await user.type(await within(panel).findByLabelText('Kiasi kuanzia'), '24501');
   expect(screen.getByText('Hakuna mikopo inayolingana')).toBeVisible();
   expect(screen.getByRole('button', { name: 'Chuja 1 vimewekwa' })).toBeVisible();
-  expect(screen.getByRole('button', { name: 'Ondoa vyote' })).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Ondoa vichujio' })).toBeVisible();
 });
 
 test('a loan and the dialog of its payout are in Swahili, with the maximum', async () => {

@@ -20,6 +20,7 @@ const NAMES: IconName[] = [
   'info',
   'ascending',
   'descending',
+  'sortable',
   'money',
   'calendar',
   'copy',

@@ -74,7 +74,8 @@ export default function PendingLoansPage() {
     <QueryStates
       query={query}
       failure={failures().pendingLoans}
-      header={<PageHeader title={texts.pendingDisbursements} />}
+      // The place of the count, so that the list stays where it is.
+      header={<PageHeader title={texts.pendingDisbursements} subtitle={'\u00a0'} />}
     >
       {(loans) => (
         // Where the list follows by itself, a refetch shows nothing but its result.

@@ -1,5 +1,6 @@
 import { plural } from 'mfe-kit';
-import { type BellTexts, upTo99 } from './bell-texts';
+import type { BellTexts } from './bell-texts';
+import { upTo99 } from './up-to-99';
 
 const swahili: BellTexts = {
   heading: 'Arifa',

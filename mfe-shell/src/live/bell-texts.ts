@@ -1,7 +1,5 @@
 import { catalogue, plural } from 'mfe-kit';
-
-/** The provider counts up to 100, which stands for 100 or more. */
-export const upTo99 = (count: number) => (count > 99 ? '99+' : String(count));
+import { upTo99 } from './up-to-99';
 
 const english = {
   heading: 'Notifications',

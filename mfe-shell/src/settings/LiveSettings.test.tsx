@@ -82,6 +82,10 @@ test('Save Changes waits for a change, and changes are not lost without a questi
   const { router, user } = renderPart(<SettingsPage />);
   await screen.findByLabelText('Retry Attempts');
   expect(button('Save Changes')).toBeDisabled();
+  answer('put', SETTINGS, 200, { preferences: preferences(), rules: portalRules() });
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  await user.click(button('Save Changes'));
+  await waitFor(() => expect(screen.queryByText('There are changes that are not saved.')).toBeNull());
   await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
   expect(screen.getByText('There are changes that are not saved.')).toBeVisible();
   await act(() => router.navigate('/elsewhere'));

@@ -122,7 +122,7 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
         <DisbursementCard {...rulesProps} />
         <AboutPortal />
       </div>
-      <LeaveDialog isChanged={isChanged && !save.isSuccess} />
+      <LeaveDialog isChanged={isChanged} />
     </>
   );
 }

@@ -23,7 +23,12 @@ export default function TransactionsPage() {
   const query = useQuery(transactionsQuery());
   const { title } = transactionsTexts();
   return (
-    <QueryStates query={query} failure={failures().transactions} header={<PageHeader title={title} />}>
+    <QueryStates
+      query={query}
+      failure={failures().transactions}
+      // The place of the count, so that the list stays where it is.
+      header={<PageHeader title={title} subtitle={'\u00a0'} />}
+    >
       {(transactions) => (
         <History
           transactions={transactions} // Where the list follows by itself, a refetch shows nothing but its result.
