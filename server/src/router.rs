@@ -1,12 +1,13 @@
 //! Which calls are served where, and who may make them.
 
 use axum::{Router, http::Method, middleware, routing::get};
+use tower_http::cors::CorsLayer;
 
 use crate::{
     Sandbox,
     console::{self, api_call},
     http::{
-        edge::{self, StreamsBody},
+        edge::{self, Edge},
         portal, reference,
     },
     monitoring::health,
@@ -31,12 +32,7 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
         .merge(health::routes())
         .merge(console::absent())
         .method_not_allowed_fallback(edge::method_not_allowed);
-    let routes = behind_edge(sandbox, routes);
-    // Around the edge, so that a page can read what it refuses, too.
-    match cross_origin {
-        Some(cross_origin) => routes.layer(cross_origin),
-        None => routes,
-    }
+    behind_edge(sandbox, cross_origin, routes)
 }
 
 /// The routes of the console's listener.
@@ -46,12 +42,11 @@ pub fn console_router(sandbox: Sandbox) -> Router {
         .merge(health::metrics_routes())
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(edge::method_not_allowed);
-    behind_edge(sandbox, routes)
+    behind_edge(sandbox, None, routes)
 }
 
-fn behind_edge(main: Sandbox, routes: Router) -> Router {
-    let streams_body: StreamsBody = streams_body;
-    routes.layer(middleware::from_fn_with_state((main, streams_body), edge::answer))
+fn behind_edge(main: Sandbox, cross_origin: Option<CorsLayer>, routes: Router) -> Router {
+    routes.layer(middleware::from_fn_with_state(Edge { main, cross_origin, streams_body }, edge::answer))
 }
 
 /// Returns whether a handler reads the request's body itself, or answers without it. Only this module knows

@@ -10,7 +10,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{faults::inject::inject, sync::refresh, traffic::Observed};
+use super::{
+    faults::inject::{inject, to_be_repeated},
+    sync::refresh,
+    traffic::Observed,
+};
 use crate::{Sandbox, http::edge};
 use base::error::FailureFormat;
 use lending::auth::session;
@@ -34,6 +38,9 @@ async fn run<F: Future<Output = Response>>(
 ) -> Response {
     if let Err(failure) = refresh(sandbox, &mut request).await {
         return failure.into_response();
+    }
+    if let Some(response) = to_be_repeated(sandbox, &request) {
+        return response;
     }
     let (observed, request) = Observed::begin(sandbox, request).await;
     let answer =

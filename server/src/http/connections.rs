@@ -48,6 +48,10 @@ pub enum Cut {
     Reset,
 }
 
+/// A request on a connection that has answered another one, as an extension of the request.
+#[derive(Clone, Copy, Debug)]
+pub struct Reused;
+
 /// The permit of a connection that counts towards the limit.
 type Slot = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
@@ -166,6 +170,7 @@ fn connection(
     let reset = Arc::new(AtomicBool::new(false));
     let service_handle = Arc::clone(handle);
     let slot = Arc::clone(slot);
+    let has_answered = AtomicBool::new(false);
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
@@ -181,6 +186,9 @@ fn connection(
             }),
             service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(ConnectInfo(peer));
+                if has_answered.swap(true, Ordering::Relaxed) {
+                    request.extensions_mut().insert(Reused);
+                }
                 let (reset, handle, slot) =
                     (Arc::clone(&reset), Arc::clone(&service_handle), Arc::clone(&slot));
                 let answer = router.clone().call(request.map(Body::new));

@@ -1,7 +1,7 @@
 //! The middleware around every call: request id, reading the body, logging, failure bodies and
 //! security headers.
 
-use std::{any::Any, cell::RefCell, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{any::Any, cell::RefCell, convert::Infallible, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
@@ -12,6 +12,7 @@ use axum::{
 };
 use futures::FutureExt;
 use http_body_util::BodyExt;
+use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::Instrument;
 
@@ -48,15 +49,23 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// A function that returns `true` if a request may have a body above [`BODY_LIMIT`]. Its handler reads
-/// the body itself, once the caller is authenticated.
-pub type StreamsBody = fn(&Method, &str) -> bool;
+/// What the edge of a listener knows of the calls behind it.
+#[derive(Clone)]
+pub struct Edge {
+    /// The sandbox of requests that name none.
+    pub main: Sandbox,
+    /// Lets pages of other origins read answers, those that the edge refuses, too.
+    pub cross_origin: Option<CorsLayer>,
+    /// Returns `true` if a request may have a body above [`BODY_LIMIT`]. Its handler reads the body itself, once the
+    /// caller is authenticated.
+    pub streams_body: fn(&Method, &str) -> bool,
+}
 
 /// Assigns the request id, reads the body, logs and counts the call, writes failure bodies, and sets
 /// the headers that every response has. A single layer does all of it, because each layer clones
 /// the layers inside it for every call.
 pub async fn answer(
-    State((main, streams_body)): State<(Sandbox, StreamsBody)>,
+    State(Edge { main, cross_origin, streams_body }): State<Edge>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
@@ -76,7 +85,7 @@ pub async fn answer(
     let span = tracing::info_span!("request", id = %request_id);
     async move {
         let started = tokio::time::Instant::now();
-        let mut response = match found {
+        let respond = async |request: Request| match found {
             // Held until the call has been answered: a sandbox is not closed while it is used.
             Ok(in_use) => {
                 let call = async move {
@@ -94,6 +103,7 @@ pub async fn answer(
             }
             Err(failure) => without_sandbox(failure, &sandbox, request.headers()),
         };
+        let mut response = across_origins(cross_origin.as_ref(), request, respond).await;
         let took = started.elapsed();
         write_failure(&mut response, &format);
         set_headers(response.headers_mut(), &request_id, &sandbox);
@@ -113,6 +123,27 @@ pub async fn answer(
     }
     .instrument(span)
     .await
+}
+
+/// Answers `request` with the headers by which pages of other origins may read the answer.
+async fn across_origins(
+    layer: Option<&CorsLayer>,
+    request: Request,
+    respond: impl AsyncFnOnce(Request) -> Response<Body>,
+) -> Response<Body> {
+    let Some(layer) = layer else { return respond(request).await };
+    let mut respond = Some(respond);
+    // A preflight is answered by the layer.
+    let answered = layer.layer(tower::service_fn(|request: Request| {
+        let respond = respond.take();
+        async move {
+            Ok::<_, Infallible>(match respond {
+                Some(respond) => respond(request).await,
+                None => Failure::NotFound.into_response(),
+            })
+        }
+    }));
+    answered.oneshot(request).await.unwrap_or_else(|never| match never {})
 }
 
 /// Sets the headers that every response has.
@@ -175,7 +206,7 @@ pub fn write_failure(response: &mut Response<Body>, format: &FailureFormat) {
 
 /// Reads the whole body before the call starts, so that no call holds resources while its client is
 /// slow. Body and call each have a timeout.
-async fn receive(request: Request, streams_body: StreamsBody, next: Next) -> Response<Body> {
+async fn receive(request: Request, streams_body: fn(&Method, &str) -> bool, next: Next) -> Response<Body> {
     if request.uri().path().len() > MAX_PATH_BYTES {
         return Failure::UriTooLong.into_response();
     }

@@ -46,7 +46,7 @@ pub fn routes(
     let files = |path: PathBuf| {
         ServeDir::new(path).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
     };
-    let only_for_people = middleware::from_fn(answer_only_people);
+    let page = Router::new().fallback_service(page).layer(middleware::from_fn(answer_only_people));
     let policy = content_security_policy(folder, &sandbox.settings);
     // A missing file of a slice must be answered with 404, not with the shell's page.
     let builds = with_published(Router::new().fallback_service(files(folder.join("slices"))));
@@ -63,7 +63,7 @@ pub fn routes(
         .nest(SLICES_FOLDER, builds)
         .nest_service("/assets", files(folder.join("assets")))
         .route("/.well-known/change-password", get(async || Redirect::to("/password-reset")))
-        .fallback_service(files(folder.clone()).fallback(only_for_people.layer(page)))
+        .fallback_service(files(folder.clone()).fallback(page))
         .layer(middleware::from_fn(answer_unopenable_names))
         .layer(middleware::from_fn(move |request, next| set_headers(policy.clone(), request, next)))
         .merge(live)

@@ -232,6 +232,9 @@ async fn each_listener_serves_its_own_paths_and_nothing_of_the_other() {
     let get = |path: &str| {
         let mut request = request(Method::GET, path, Some(CONSOLE_TOKEN), None);
         request.headers_mut().insert(header::COOKIE, browser.cookie.parse().unwrap());
+        if path == "/pending-loans" {
+            request.headers_mut().insert(header::ACCEPT, "text/html".parse().unwrap());
+        }
         request
     };
     let console =

@@ -156,6 +156,50 @@ async fn a_lost_response_does_not_undo_the_payout() {
     }
 }
 
+/// Sends `request` on `stream`, and returns what arrives until the answer is complete or the connection closes.
+async fn exchange(stream: &mut TcpStream, request: &str) -> String {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 64 * 1024];
+    let read = tokio::time::timeout(Duration::from_secs(20), stream.read(&mut answer)).await.unwrap();
+    String::from_utf8_lossy(&answer[..read.unwrap_or(0)]).into_owned()
+}
+
+#[tokio::test]
+async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_lost() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    for (kind, when, paid) in [("drop", "before", 0), ("reset", "after", 1)] {
+        let fault = json!({"method": "POST", "path": path, "kind": kind, "when": when, "times": 1});
+        add_fault(&app, fault).await;
+        let router = mkopo::portal_router(app.sandbox.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let serving = tokio::spawn(connections::serve(listener, router, Limits::default(), async {
+            _ = stopped.await;
+        }));
+        let by_browser = |method: &str, path: &str, body: &str| {
+            raw_request(method, path, &agent.token, body)
+                .replace("\r\nhost", "\r\nsec-fetch-mode: cors\r\nhost")
+        };
+        let pay = by_browser("POST", &path, &disbursement_of(loan).to_string());
+        let mut kept = TcpStream::connect(address).await.unwrap();
+        assert!(exchange(&mut kept, &by_browser("GET", "/api/v1/auth/me", "")).await.contains(" 200 "));
+        // The kept connection closes, as if by chance, and the browser repeats the call on a new one.
+        assert_eq!(exchange(&mut kept, &pay).await, "", "{kind}");
+        assert_eq!(agent.records_of(loan).await.len(), 0, "{kind}");
+        let mut fresh = TcpStream::connect(address).await.unwrap();
+        assert_eq!(exchange(&mut fresh, &pay).await, "", "{kind}");
+        assert_eq!(agent.records_of(loan).await.len(), paid, "{kind}");
+        assert_eq!(hits(&app).await.last(), Some(&1), "{kind}");
+        drop((kept, fresh, stop));
+        serving.await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_call_that_is_dropped_before_processing_has_no_effect() {
     let app = TestApp::start().await;

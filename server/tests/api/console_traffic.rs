@@ -236,7 +236,7 @@ async fn a_har_file_has_all_calls_oldest_first() {
     assert_eq!(
         state,
         "Sandbox main. Seed: 7. Start: 2026-11-14T09:00:00.000Z, clock stopped. Clock: 2026-11-14T10:00:00.000Z, \
-         stopped. Mobile money: {\"default\":\"success\",\"float\":50000000,\"latency_ms\":0,\"next\":[],\"seed\":1}."
+         stopped. Mobile money: {\"default\":\"success\",\"float\":50000000,\"latency_ms\":0,\"next\":[],\"seed\":1,\"spread_percent\":0}."
     );
     assert!(faults.contains(r#""kind":"status""#), "{faults}");
     let sent = &log["entries"][0]["request"]["postData"];

@@ -285,7 +285,7 @@ async fn a_scenario_can_be_changed_in_part_and_reset() {
     let changed = money.change_scenario(change, &Trail::default()).await.unwrap();
     assert_eq!(
         json!(changed),
-        json!({"default": "slow", "latency_ms": 800, "float": 50_000_000, "seed": 1, "next": ["bad_number"]})
+        json!({"default": "slow", "latency_ms": 800, "spread_percent": 0, "float": 50_000_000, "seed": 1, "next": ["bad_number"]})
     );
     let back = money.change_scenario(ScenarioChange::back_to_start(), &Trail::default()).await.unwrap();
     assert_eq!(back, start);

@@ -986,12 +986,12 @@ async fn the_list_names_the_console_in_demo_mode_only() {
 
 #[tokio::test]
 async fn the_shells_page_is_for_people_who_open_an_address() {
+    const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     let portal = portal();
     let app = start(&portal).await;
     let get = async |path: &str, accept: &str| {
         app.send(Request::get(path).header(header::ACCEPT, accept).body(Body::empty()).unwrap()).await
     };
-    const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     for path in ["/", "/loans/1", "/login?from=/"] {
         assert_eq!(get(path, BROWSER).await.status, 200, "{path}");
     }

@@ -14,7 +14,10 @@ use super::{Fault, FaultPhase, Kind, draw};
 use crate::{
     Sandbox,
     console::ConsoleRefusal,
-    http::{connections::Cut, edge},
+    http::{
+        connections::{Cut, Reused},
+        edge,
+    },
 };
 use base::error::{Failure, FailureFormat};
 use web::{Endless, extract::whole};
@@ -59,6 +62,25 @@ pub async fn inject<F: Future<Output = Response>>(
     let mut response = apply(&last, response).await;
     response.extensions_mut().insert(Hit(last.kind));
     response
+}
+
+/// Closes the connection of a call that a fault might cut, if its browser would repeat it by itself: browsers do so,
+/// unseen, when a connection that has answered before closes without an answer. The call that they send then, on a new
+/// connection, meets the fault.
+pub fn to_be_repeated(sandbox: &Sandbox, request: &Request) -> Option<Response> {
+    let is_by_browser = request.headers().contains_key("sec-fetch-mode");
+    if !is_by_browser || request.extensions().get::<Reused>().is_none() {
+        return None;
+    }
+    let active = sandbox.faults.matching(request.method(), request.uri().path());
+    let may_cut = |fault: &Fault| {
+        matches!(fault.kind, Kind::Drop | Kind::Reset) && fault.times.is_none_or(|times| fault.hits < times)
+    };
+    active.iter().any(may_cut).then(|| {
+        let mut response = StatusCode::SERVICE_UNAVAILABLE.into_response();
+        response.extensions_mut().insert(Cut::Closed);
+        response
+    })
 }
 
 async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
