@@ -77,3 +77,32 @@ function layoutProblems(): string[] {
     return bottom <= 0;
   }
 }
+
+/** Checks that the page does not scroll sideways, and that each control of it can be seen and clicked. */
+export async function expectControlsInSight(page: Page) {
+  expect(await page.evaluate(hiddenControls)).toEqual([]);
+}
+
+/** Runs in the page. */
+function hiddenControls(): string[] {
+  const problems: string[] = [];
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth > clientWidth)
+    problems.push(`the page is ${scrollWidth} px wide, the window ${clientWidth}`);
+  const controls = 'button, a.btn, input:not([type=hidden]), select, summary';
+  for (const control of document.querySelectorAll(`main :is(${controls})`)) {
+    if (!control.checkVisibility()) continue;
+    const name = control.getAttribute('aria-label') ?? control.textContent.trim().slice(0, 40);
+    const [box, card] = [control, control.closest('section, main')].map((one) =>
+      one?.getBoundingClientRect(),
+    );
+    if (box && card && (box.left < card.left - 1 || box.right > card.right + 1))
+      problems.push(`"${name}" leaves its card`);
+    control.scrollIntoView({ block: 'center' });
+    const { left, top, width, height } = control.getBoundingClientRect();
+    const above = document.elementFromPoint(left + width / 2, top + height / 2);
+    if (!above || (!control.contains(above) && !above.contains(control)))
+      problems.push(`"${name}" is covered by <${above?.tagName.toLowerCase()}>`);
+  }
+  return problems;
+}

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { type Mkopo, PASSWORD } from 'mkopo-test';
 import { expectAccessible } from '../accessibility';
+import { expectControlsInSight } from '../layout';
 import { expect, test } from '../test';
 
 const EMAIL = 'agent@mkopo.test';
@@ -210,6 +211,47 @@ for (const colorScheme of ['light', 'dark'] as const)
       await expect(button(console, "End everybody's sessions")).toBeFocused();
     });
   });
+
+test('long names and many rows leave every control of every page in sight', async ({ page, mkopo }) => {
+  test.slow();
+  const name = 'Wolfeschlegelsteinhausenbergerdorff-Nyambura';
+  for (const number of Array(12).keys()) {
+    await mkopo.staff.open({
+      email: `${name}.${number}@a-very-long-domain-name.example.com`,
+      first_name: name,
+      last_name: `${name} ${number}`,
+    });
+    await mkopo.faults.add({ path: '/api/v1/disbursements/*/disburse', kind: 'status', status: 503 });
+    await mkopo.snapshots.save(`a-very-long-name-of-a-snapshot-${number}`);
+  }
+  await mkopo.loans.approveMany(12, { customer_first_name: name, customer_last_name: name });
+  const console = await openConsole(page, mkopo);
+  for (const width of [320, 768, 1280, 1920]) {
+    await console.setViewportSize({ width, height: 800 });
+    for (const name of PAGES)
+      await test.step(`${name}, ${width} px`, async () => {
+        await console.goto(`${mkopo.consoleUrl}${name === 'Overview' ? '' : `/${name.toLowerCase()}`}`);
+        await expectControlsInSight(console);
+      });
+  }
+});
+
+test('sandboxes with long names can be opened and removed at every width', async ({ page }) => {
+  const { MKOPO_CONSOLE_URL: address = '', MKOPO_CONSOLE_TOKEN: token = '' } = process.env;
+  const url = `${address}/console`;
+  const headers = { authorization: `Bearer ${token}` };
+  const name = 'a-very-long-name-of-a-sandbox-of-a-team';
+  const made = await page.request.post(`${url}/api/sandboxes`, { headers, data: { name } });
+  expect(made.ok(), await made.text()).toBe(true);
+  await page.goto(`${url}?token=${token}`);
+  for (const width of [320, 768, 1280, 1920]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${url}/sandboxes`);
+    await expect(page.getByRole('link', { name: `Open the console of ${name}` })).toBeVisible();
+    await expectControlsInSight(page);
+  }
+  await page.request.delete(`${url}/api/sandboxes/${name}`, { headers });
+});
 
 test('the pages work without JavaScript', async ({ browser, mkopo }) => {
   const context = await browser.newContext({

@@ -115,7 +115,7 @@ test('with make dev, saves update the open page, which keeps its state, and rest
 
   await test.step('a slice, and then the kit and the shell', async () => {
     const screen = 'mfe-loans/src/pending-loans/PendingLoansPage.tsx';
-    await edit(screen, 'title={texts.pendingDisbursements} subtitle', 'title="Loans, edited" subtitle');
+    await edit(screen, 'title={texts.pendingDisbursements} subtitle={t', 'title="Loans, edited" subtitle={t');
     await expect(heading(page, 'Loans, edited')).toBeVisible(ONCE_COMPILED);
     await edit('mfe-kit/src/ui/PageHeader.tsx', '<h1>{title}</h1>', '<h1>{title}!</h1>');
     await expect(heading(page, 'Loans, edited!')).toBeVisible(ONCE_COMPILED);

@@ -45,10 +45,8 @@ async fn shown(visit: Visit, made: Option<Made>) -> Result<Response, Failure> {
     Ok(visit.page(frame, || {
         view! {
             {made.map(|made| new_one(&visit, made))}
-            <div class="two">
-                <section class="card" aria-label="Sandboxes">{listed(&visit, all)}</section>
-                {make_form(&visit)}
-            </div>
+            {make_form(&visit)}
+            <section class="card" aria-label="Sandboxes">{listed(&visit, all)}</section>
         }
         .into_any()
     }))
