@@ -11,7 +11,10 @@ use lending::{
 use serde_json::{Value, json};
 use store::version::DataCopy;
 
-use crate::test_app::{NOON, TestApp, waiting};
+use crate::{
+    test_app::{NOON, TestApp, waiting},
+    test_store,
+};
 
 const PLAIN: &str = "+254712345678";
 
@@ -22,7 +25,8 @@ fn payment(originator_id: &str, amount: i64) -> Payment {
         amount: Kes(amount),
         expires_at: NOON.plus(Duration::from_secs(30)),
         reference: "LN-1".to_owned(),
-        copy: DataCopy::default(),
+        // A new PostgreSQL cluster is on its first timeline.
+        copy: DataCopy { generation: 0, timeline: i64::from(test_store::is_postgres()) },
     }
 }
 

@@ -53,14 +53,15 @@ async fn an_open_payout_is_looked_at_within_ten_seconds() {
     let loan = waiting(&pending).next().unwrap();
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
     let began = app.sandbox.clock.now();
-    app.as_time_passes(async {
+    // Slowly, so that what the server itself takes does not count.
+    let step = Duration::from_millis(10);
+    app.as_time_passes_by(step, async {
         agent.disburse(loan).await;
         while status_of(&agent, loan).await == "PENDING" {}
     })
     .await;
     let took = app.sandbox.clock.now().since(began);
-    // The clock runs fifty times as fast as the server.
-    assert!(took < Duration::from_millis(12_500), "{took:?}");
+    assert!(took < Duration::from_millis(12_000), "{took:?}");
 }
 
 #[tokio::test]
