@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from threading import Thread
+from threading import Thread, Timer
 from typing import TYPE_CHECKING
 
 import pytest
 
-from mkopo_test import CallFailed
+from mkopo_test import Addresses, CallFailed, Portal
 
 if TYPE_CHECKING:
     from mkopo_test import Mkopo, Sandbox
@@ -45,6 +45,63 @@ def test_a_payout_is_awaited_until_it_has_settled(mkopo: Mkopo) -> None:
     assert mkopo.payouts.settled(loan)["status"] == "COMPLETED"
 
 
+def test_settled_waits_for_the_payout_that_follows_whatever_has_settled_before(mkopo: Mkopo) -> None:
+    agent = mkopo.sessions.open("agent")
+    loan = mkopo.loans.approve()
+
+    def pay_out() -> None:
+        """Pay out as a page does: the kit knows nothing of it."""
+        body = {
+            "agent_id": 1,
+            "amount": loan["total_loan_amount"],
+            "phone_number": loan["customer_phone_number"],
+        }
+        agent.http.post(f"/api/v1/disbursements/{loan['loan_id']}/disburse", json=body)
+
+    mkopo.mobile_money.next("insufficient_funds", "bad_number")
+    pay_out()
+    pay_out()
+    assert "balance" in (mkopo.payouts.settled(loan)["error_message"] or "")
+    assert "operator" in (mkopo.payouts.settled(loan)["error_message"] or "")
+    with pytest.raises(AssertionError, match=r"No other payout .* within 1s"):
+        mkopo.payouts.settled(loan, wait="1s")
+    Timer(0.3, pay_out).start()
+    assert mkopo.payouts.settled(loan)["status"] == "COMPLETED"
+
+
+def test_settled_returns_no_payout_of_the_demo_data_of_the_past_or_before_a_skip(mkopo: Mkopo) -> None:
+    agent = mkopo.sessions.open("agent")
+    tried = {payout["loan_id"] for payout in mkopo.payouts.list(settled=True)}
+    loan = next(loan for loan in agent.pending_loans() if loan["loan_id"] in tried)
+
+    def has_none() -> None:
+        with pytest.raises(AssertionError, match="No other payout"):
+            mkopo.payouts.settled(loan, wait="1s")
+
+    has_none()
+    mkopo.payouts.make_past(loan=loan, outcome="insufficient_funds")
+    has_none()
+    mkopo.mobile_money.next("insufficient_funds")
+    with pytest.raises(CallFailed):
+        agent.pay_out(loan)
+    mkopo.payouts.skip()
+    has_none()
+
+
+def test_settled_returns_what_became_of_the_last_attempt_of_the_kit(mkopo: Mkopo) -> None:
+    agent = mkopo.sessions.open("agent")
+    loan = mkopo.loans.approve()
+    mkopo.mobile_money.next("insufficient_funds", "insufficient_funds")
+    with pytest.raises(CallFailed, match="422"):
+        agent.pay_out(loan)
+    assert mkopo.payouts.settled(loan)["status"] == "FAILED"
+    with pytest.raises(CallFailed, match="422"):
+        agent.pay_out(loan)
+    paid = agent.pay_out(loan, idempotency_key="once")
+    assert agent.pay_out(loan, idempotency_key="once") == paid
+    assert mkopo.payouts.settled(loan)["id"] == paid["id"]
+
+
 def test_a_payout_of_the_past_is_in_the_history(mkopo: Mkopo) -> None:
     at = datetime(2025, 1, 15, 7, tzinfo=timezone.utc)
     made = mkopo.payouts.make_past(outcome="insufficient_funds", at=at, by="supervisor")
@@ -73,6 +130,46 @@ def test_each_code_is_returned_once_and_awaited(mkopo: Mkopo) -> None:
     assert (message["to"], message["subject"]) == ("+254711000003", None)
     mkopo.outbox.clear()
     assert mkopo.outbox.messages() == []
+
+
+def test_messages_are_returned_in_their_order_and_once_whoever_is_asked_for(mkopo: Mkopo) -> None:
+    def request(path: str) -> None:
+        mkopo.portal.post(f"/api/v1/auth/{path}", json={"email": "agent@mkopo.test"}).raise_for_status()
+
+    request("request-signin-otp")
+    request("request-password-reset")
+    mkopo.clock.advance("31s")
+    request("request-signin-otp")
+    second, reset, first = (message["code"] for message in mkopo.outbox.messages())
+    assert mkopo.outbox.code(to="agent") == first
+    assert mkopo.outbox.code() == reset
+    mkopo.snapshots.save("after-two")
+    assert mkopo.outbox.code(channel="email") == second
+    mkopo.snapshots.restore("after-two")
+    for to in (None, "agent", "+254711000003"):
+        with pytest.raises(AssertionError, match="No new message"):
+            mkopo.outbox.next(to=to, wait="1s")
+    mkopo.clock.advance("31s")
+    request("request-signin-otp")
+    mkopo.outbox.skip()
+    with pytest.raises(AssertionError, match="No new code"):
+        mkopo.outbox.code(wait="1s")
+
+
+@pytest.mark.mkopo(settings={})
+def test_in_a_portal_that_is_used_the_verbs_that_wait_return_nothing_of_before(mkopo: Mkopo) -> None:
+    agent = mkopo.sessions.open("agent")
+    loan = mkopo.loans.approve()
+    mkopo.mobile_money.next("insufficient_funds")
+    with pytest.raises(CallFailed):
+        agent.pay_out(loan)
+    mkopo.portal.post("/api/v1/auth/request-signin-otp", json={"email": "agent@mkopo.test"})
+    at = Addresses(str(mkopo.portal.base_url), str(mkopo.console.base_url), mkopo.sandbox.token)
+    again = Portal(at).main()
+    with pytest.raises(AssertionError, match="No new code"):
+        again.outbox.code(wait="1s")
+    with pytest.raises(AssertionError, match="No other payout"):
+        again.payouts.settled(loan, wait="1s")
 
 
 def test_a_fault_ends_with_its_scope_by_hand_or_with_the_test(mkopo: Mkopo) -> None:

@@ -52,7 +52,7 @@ class Sandboxes {
     const known = exact({ now: this.#now, ...start });
     switch (per) {
       case 'none': {
-        const mkopo = portal.main();
+        const mkopo = await portal.main();
         await mkopo.reset(start);
         return { mkopo, whereabouts: keptAt(mkopo), giveBack: () => {} };
       }
@@ -83,7 +83,7 @@ class Sandboxes {
 async function ownPortal(settings: Settings, start: Start): Promise<Place> {
   const { stop, ...addresses } = await startPortal(settings);
   try {
-    const mkopo = (await Portal.connect(addresses)).main();
+    const mkopo = await (await Portal.connect(addresses)).main();
     if (Object.keys(start).length > 0) await mkopo.reset(start);
     return { mkopo, whereabouts: 'It ended with the test.', giveBack: stop };
   } catch (error) {

@@ -47,12 +47,12 @@ export class Mkopo {
   readonly faults: Faults;
   readonly loans: Loans;
   readonly mobileMoney: MobileMoney;
-  readonly payouts: Payouts;
   readonly sessions: Sessions;
   readonly snapshots: Snapshots;
   readonly traffic: Traffic;
   /** The messages that the portal has sent, with their codes. */
   outbox: Outbox;
+  payouts: Payouts;
   staff: Staff;
   readonly #start: Start;
 
@@ -73,7 +73,12 @@ export class Mkopo {
     this.payouts = new Payouts(this.console);
     this.snapshots = new Snapshots(this.console);
     this.staff = new Staff(this.console);
-    this.sessions = new Sessions(this.console, target, (who) => this.staff.passwordOf(who));
+    this.sessions = new Sessions(
+      this.console,
+      target,
+      (who) => this.staff.passwordOf(who),
+      () => this.payouts,
+    );
     this.traffic = new Traffic(this.console);
     this.#start = start;
   }
@@ -88,8 +93,16 @@ export class Mkopo {
     };
     await bodyOf(this.console.POST('/console/api/data/reset', { body }));
     for (const { name } of await this.snapshots.list()) await this.snapshots.remove(name);
-    this.outbox = new Outbox(this.console);
     this.staff = new Staff(this.console);
+    await this.begin();
+  }
+
+  /** @internal What is there now is the past: no verb that waits returns it. */
+  async begin(): Promise<this> {
+    this.outbox = new Outbox(this.console);
+    this.payouts = new Payouts(this.console);
+    await Promise.all([this.outbox.skip(), this.payouts.skip()]);
+    return this;
   }
 
   /** Whether mobile money's ledger matches the records, and no loan was paid twice. */

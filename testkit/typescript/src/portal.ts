@@ -38,12 +38,13 @@ export class Portal {
 
   /**
    * The portal itself, outside of sandboxes. Everybody who uses the portal shares it, and nothing resets it but
-   * `reset`, which without a start goes back to the demo data and the real time.
+   * `reset`, which without a start goes back to the demo data and the real time. Messages and payouts of before are
+   * not returned by the verbs that wait.
    */
-  main(): Mkopo {
+  async main(): Promise<Mkopo> {
     const { url, consoleUrl, consoleToken } = this.#addresses;
     const made = { name: 'main', url, console_url: `${consoleUrl}/console`, token: consoleToken };
-    return new Mkopo(this.#addresses, made, {});
+    return new Mkopo(this.#addresses, made, {}).begin();
   }
 
   /** Makes a sandbox. A reset returns to its start exactly, so its clock starts at a time that is known. */
@@ -63,7 +64,7 @@ export class Portal {
         throw error;
       },
     );
-    return new Mkopo(this.#addresses, made, known);
+    return new Mkopo(this.#addresses, made, known).begin();
   }
 
   /** Removes a sandbox with all its data. */

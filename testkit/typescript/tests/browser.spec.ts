@@ -9,6 +9,7 @@ test('a refused payout can be tried again', async ({ mkopo, page }) => {
   await page.getByRole('button', { name: 'Disburse Loan' }).click();
   await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
   await expect(page.getByRole('dialog', { name: 'Disbursement Failed' })).toBeVisible();
+  expect((await mkopo.payouts.settled(loan)).status).toBe('FAILED');
   await page.getByRole('button', { name: 'Try Again' }).click();
   await expect(page.getByRole('dialog', { name: 'Disbursement Successful' })).toBeVisible();
   expect((await mkopo.payouts.settled(loan)).status).toBe('COMPLETED');

@@ -57,7 +57,7 @@ test.describe('without sandboxes', () => {
         consoleUrl: MKOPO_CONSOLE_URL!,
         consoleToken: MKOPO_CONSOLE_TOKEN!,
       };
-      const main = (await Portal.connect(addresses)).main();
+      const main = await (await Portal.connect(addresses)).main();
       const loan = await main.loans.approve();
       const agent = await mkopo.sessions.open('agent');
       await expect(agent.payOut(loan)).rejects.toMatchObject({ status: 404 });

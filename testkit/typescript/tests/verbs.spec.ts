@@ -1,4 +1,5 @@
-import { CallFailed, expect, test } from 'mkopo-test';
+import { setTimeout } from 'node:timers/promises';
+import { CallFailed, expect, Portal, test } from 'mkopo-test';
 
 test('the next payouts have the outcomes that were queued', async ({ mkopo }) => {
   await mkopo.mobileMoney.next('insufficient_funds', 'bad_number');
@@ -30,6 +31,53 @@ test('a payout is awaited until it has settled', async ({ mkopo }) => {
   expect((await mkopo.payouts.settled(loan)).status).toBe('COMPLETED');
 });
 
+test('settled waits for the payout that follows, whatever has settled before', async ({ mkopo }) => {
+  const agent = await mkopo.sessions.open('agent');
+  const loan = await mkopo.loans.approve();
+  // As a page does: the kit knows nothing of it.
+  const payOut = async () =>
+    agent.portal.POST('/api/v1/disbursements/{loanId}/disburse', {
+      params: { path: { loanId: loan.loan_id } },
+      body: { agent_id: 1, amount: loan.total_loan_amount, phone_number: loan.customer_phone_number },
+    });
+  await mkopo.mobileMoney.next('insufficient_funds', 'bad_number');
+  await payOut();
+  await payOut();
+  expect((await mkopo.payouts.settled(loan)).error_message).toMatch(/balance/);
+  expect((await mkopo.payouts.settled(loan)).error_message).toMatch(/operator/);
+  await expect(mkopo.payouts.settled(loan, { wait: '1s' })).rejects.toThrow(/No other payout .* within 1s/);
+  const [settled] = await Promise.all([mkopo.payouts.settled(loan), setTimeout(300).then(payOut)]);
+  expect(settled.status).toBe('COMPLETED');
+});
+
+test('settled returns no payout of the demo data, of the past, or before a skip', async ({ mkopo }) => {
+  const agent = await mkopo.sessions.open('agent');
+  const tried = new Set((await mkopo.payouts.list({ settled: true })).map(({ loan_id }) => loan_id));
+  const [loan] = (await agent.pendingLoans()).filter(({ loan_id }) => tried.has(loan_id));
+  const hasNone = async () =>
+    expect(mkopo.payouts.settled(loan!, { wait: '1s' })).rejects.toThrow(/No other/);
+  await hasNone();
+  await mkopo.payouts.makePast({ loan: loan!, outcome: 'insufficient_funds' });
+  await hasNone();
+  await mkopo.mobileMoney.next('insufficient_funds');
+  await agent.payOut(loan!).catch(() => undefined);
+  await mkopo.payouts.skip();
+  await hasNone();
+});
+
+test('settled returns what became of the last attempt of the kit', async ({ mkopo }) => {
+  const agent = await mkopo.sessions.open('agent');
+  const loan = await mkopo.loans.approve();
+  await mkopo.mobileMoney.next('insufficient_funds', 'insufficient_funds');
+  await expect(agent.payOut(loan)).rejects.toMatchObject({ status: 422 });
+  expect((await mkopo.payouts.settled(loan)).status).toBe('FAILED');
+  await expect(agent.payOut(loan)).rejects.toMatchObject({ status: 422 });
+  const once = { idempotencyKey: 'once' };
+  const paid = await agent.payOut(loan, once);
+  expect(await agent.payOut(loan, once)).toEqual(paid);
+  expect((await mkopo.payouts.settled(loan)).id).toBe(paid.id);
+});
+
 test('a payout of the past is in the history', async ({ mkopo }) => {
   const at = '2025-01-15T07:00:00.000Z';
   const made = await mkopo.payouts.makePast({ outcome: 'insufficient_funds', at, by: 'supervisor' });
@@ -56,6 +104,44 @@ test('each code is returned once, and awaited', async ({ mkopo }) => {
   expect(message).toMatchObject({ to: '+254711000003', subject: null });
   await mkopo.outbox.clear();
   expect(await mkopo.outbox.messages()).toEqual([]);
+});
+
+test('messages are returned in their order, and once whoever is asked for', async ({ mkopo }) => {
+  const agent = { email: 'agent@mkopo.test' };
+  await mkopo.portal.POST('/api/v1/auth/request-signin-otp', { body: agent });
+  await mkopo.portal.POST('/api/v1/auth/request-password-reset', { body: agent });
+  await mkopo.clock.advance('31s');
+  await mkopo.portal.POST('/api/v1/auth/request-signin-otp', { body: agent });
+  const [second, reset, first] = (await mkopo.outbox.messages()).map(({ code }) => code);
+  expect(await mkopo.outbox.code({ to: 'agent' })).toBe(first);
+  expect(await mkopo.outbox.code()).toBe(reset);
+  await mkopo.snapshots.save('after-two');
+  expect(await mkopo.outbox.code({ channel: 'email' })).toBe(second);
+  await mkopo.snapshots.restore('after-two');
+  for (const filter of [{}, { to: 'agent' }, { to: '+254711000003' }, { channel: 'email' }] as const)
+    await expect(mkopo.outbox.next({ ...filter, wait: '1s' })).rejects.toThrow(/No new message/);
+
+  await mkopo.clock.advance('31s');
+  await mkopo.portal.POST('/api/v1/auth/request-signin-otp', { body: agent });
+  await mkopo.outbox.skip();
+  await expect(mkopo.outbox.code({ wait: '1s' })).rejects.toThrow(/No new code/);
+});
+
+test.describe('in a portal that is used', () => {
+  test.use({ sandboxPer: 'none', settings: {} });
+
+  test('the verbs that wait return nothing of before', async ({ mkopo }) => {
+    const agent = await mkopo.sessions.open('agent');
+    const loan = await mkopo.loans.approve();
+    await mkopo.mobileMoney.next('insufficient_funds');
+    await agent.payOut(loan).catch(() => undefined);
+    await mkopo.portal.POST('/api/v1/auth/request-signin-otp', { body: { email: 'agent@mkopo.test' } });
+    const { url, token } = mkopo;
+    const consoleUrl = mkopo.consoleUrl!;
+    const again = await (await Portal.connect({ url, consoleUrl, consoleToken: token })).main();
+    await expect(again.outbox.code({ wait: '1s' })).rejects.toThrow(/No new code/);
+    await expect(again.payouts.settled(loan, { wait: '1s' })).rejects.toThrow(/No other payout/);
+  });
 });
 
 test('a fault ends with its scope, by hand, or with the test', async ({ mkopo }) => {

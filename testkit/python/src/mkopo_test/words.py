@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+import re
+from datetime import datetime, timedelta, timezone
 
 PASSWORD = "Mkopo-demo-1"
 """The password of every demo account, and of accounts that the kit opens."""
@@ -20,6 +21,17 @@ def written(moment: datetime | str) -> str:
     if moment.tzinfo is None:
         raise ValueError("A time needs a time zone: datetime(…, tzinfo=timezone.utc)")
     return moment.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+_UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def seconds(duration: str) -> float:
+    """Return the length of `90s` or `1h30m`."""
+    parts = re.findall(r"(\d+)(ms|[smhd])", duration)
+    return sum(
+        (timedelta(**{_UNITS[unit]: int(count)}) for count, unit in parts), timedelta()
+    ).total_seconds()
 
 
 def read(time: str) -> datetime:

@@ -22,7 +22,9 @@ export interface Waiting {
 /** The messages that the portal has sent. */
 export class Outbox {
   readonly #console: ConsoleClient;
-  /** The newest message that was returned to each recipient's readers. */
+  /** The messages that are not returned: they were, or they are the past. */
+  readonly #passed = new Set<string>();
+  /** The latest message that was looked at, by recipient and channel. */
   readonly #read = new Map<string, string>();
 
   constructor(console: ConsoleClient) {
@@ -34,15 +36,20 @@ export class Outbox {
     return this.#list({ to, channel });
   }
 
-  /** The next message, and waits for it: each message is returned once. */
+  /** The next message, and waits for it: each message is returned once, the oldest first. */
   async next({ to, channel, wait = '10s' }: MessageFilter & Waiting = {}): Promise<Message> {
     return this.#next({ to, channel, wait }, () => true, 'message');
   }
 
-  /** The code of the next message that has one, and waits for it: each code is returned once. */
+  /** The code of the next message that has one, and waits for it: each code is returned once, the oldest first. */
   async code({ to, channel, wait = '10s' }: MessageFilter & Waiting = {}): Promise<string> {
     const { code } = await this.#next({ to, channel, wait }, (message) => message.code !== null, 'code');
     return code ?? '';
+  }
+
+  /** Skips the messages that were sent so far: `next` and `code` return only what follows. */
+  async skip(): Promise<void> {
+    for (const { id } of await this.messages()) this.#passed.add(id);
   }
 
   /** Deletes all messages. */
@@ -50,7 +57,7 @@ export class Outbox {
     await bodyOf(this.#console.DELETE('/console/api/outbox'));
   }
 
-  /** The newest message that is wanted, of those that were not returned yet. */
+  /** The first message that is wanted; those before it are the past then. */
   async #next(
     { to, channel, wait }: MessageFilter & { wait: Duration },
     isWanted: (message: Message) => boolean,
@@ -59,11 +66,13 @@ export class Outbox {
     const reader = [to ?? '', channel ?? ''].join(' ');
     for (;;) {
       const found = await this.#list({ to, channel, after: this.#read.get(reader), wait });
-      const [newest] = found;
-      if (!newest) throw new Error(`No new ${what} for ${to ?? 'anybody'} within ${wait}`);
-      this.#read.set(reader, newest.id);
-      const wanted = found.find(isWanted);
-      if (wanted) return wanted;
+      if (found.length === 0) throw new Error(`No new ${what} for ${to ?? 'anybody'} within ${wait}`);
+      for (const message of found.reverse()) {
+        this.#read.set(reader, message.id);
+        if (this.#passed.has(message.id)) continue;
+        this.#passed.add(message.id);
+        if (isWanted(message)) return message;
+      }
     }
   }
 

@@ -1,6 +1,7 @@
-import { bodyOf } from '../call-failed';
+import { setTimeout } from 'node:timers/promises';
+import { bodyOf, CallFailed } from '../call-failed';
 import type { ConsoleClient, Schemas } from '../clients';
-import { type Duration, type Moment, written } from '../time';
+import { type Duration, milliseconds, type Moment, written } from '../time';
 import { emailOf, type Who } from '../who';
 
 /** The record of a payout. */
@@ -18,9 +19,16 @@ export interface PastPayout {
   by?: Who;
 }
 
+/** How often it is asked whether a loan with earlier payouts has another, in milliseconds. */
+const POLL_INTERVAL = 100;
+
 /** The payouts. */
 export class Payouts {
   readonly #console: ConsoleClient;
+  /** The payouts that `settled` does not return: it has returned them, or they are the past. */
+  readonly #passed = new Set<string>();
+  /** The latest payout that `Session.payOut` was told of, by loan. */
+  readonly #reported = new Map<string, string>();
 
   constructor(console: ConsoleClient) {
     this.#console = console;
@@ -32,12 +40,49 @@ export class Payouts {
     return bodyOf(this.#console.GET('/console/api/payouts', { params: { query } }));
   }
 
-  /** The latest payout of a loan, once it has settled. */
+  /** The next payout of a loan that has settled, and waits for it: each is returned once, the oldest first. */
   async settled(loan: { loan_id: string }, { wait = '20s' }: { wait?: Duration } = {}): Promise<Payout> {
     const query = { loan_id: loan.loan_id, settled: true, wait };
-    const [latest] = await bodyOf(this.#console.GET('/console/api/payouts', { params: { query } }));
-    if (!latest) throw new Error(`No payout of ${loan.loan_id} has settled within ${wait}`);
-    return latest;
+    const deadline = Date.now() + milliseconds(wait);
+    for (;;) {
+      const settled = await bodyOf(this.#console.GET('/console/api/payouts', { params: { query } }));
+      const next = settled.findLast(({ id }) => !this.#passed.has(id));
+      if (next) {
+        this.#passed.add(next.id);
+        return next;
+      }
+      if (Date.now() >= deadline)
+        throw new Error(
+          `No ${settled.length ? 'other ' : ''}payout of ${loan.loan_id} has settled within ${wait}`,
+        );
+      await setTimeout(POLL_INTERVAL);
+    }
+  }
+
+  /** Skips the payouts that have settled so far: `settled` returns only what follows. */
+  async skip(): Promise<void> {
+    for (const { id } of await this.list({ settled: true })) this.#passed.add(id);
+  }
+
+  /** @internal Pays a loan out: what an earlier attempt here was told is the past then. */
+  async attempt<T extends { id: string }>(loan_id: string, payOut: () => Promise<T>): Promise<T> {
+    const earlier = this.#reported.get(loan_id);
+    if (earlier) this.#passed.add(earlier);
+    const report = (id: string) => {
+      this.#reported.set(loan_id, id);
+      // A repeated request is answered with the same payout.
+      this.#passed.delete(id);
+    };
+    try {
+      const payout = await payOut();
+      report(payout.id);
+      return payout;
+    } catch (error) {
+      const refusal =
+        error instanceof CallFailed ? (error.body as { record?: Payout } | undefined) : undefined;
+      if (refusal?.record) report(refusal.record.id);
+      throw error;
+    }
   }
 
   /** Adds a settled payout of the past, with its payment in mobile money's ledger. */
@@ -48,6 +93,8 @@ export class Payouts {
       ...(at && { created_at: written(at) }),
       ...(by && { user_email: emailOf(by) }),
     };
-    return bodyOf(this.#console.POST('/console/api/payouts', { body }));
+    const made = await bodyOf(this.#console.POST('/console/api/payouts', { body }));
+    this.#passed.add(made.id);
+    return made;
   }
 }

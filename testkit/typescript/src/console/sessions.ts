@@ -3,7 +3,7 @@ import { bodyOf } from '../call-failed';
 import { type ConsoleClient, type PortalClient, portalClient, type Schemas, type Target } from '../clients';
 import { emailOf, type Who } from '../who';
 import type { Loan } from './loans';
-import type { Payout } from './payouts';
+import type { Payout, Payouts } from './payouts';
 
 /** Somebody who is signed in to the portal's API. */
 export class Session {
@@ -11,11 +11,13 @@ export class Session {
   readonly portal: PortalClient;
   readonly token: string;
   readonly user: Schemas['SignedIn']['user'];
+  readonly #payouts: Payouts;
 
-  constructor(target: Target, user: Schemas['SignedIn']['user']) {
+  constructor(target: Target, user: Schemas['SignedIn']['user'], payouts: Payouts) {
     this.portal = portalClient({ ...target, token: user.token });
     this.token = user.token;
     this.user = user;
+    this.#payouts = payouts;
   }
 
   /** Pays a loan out; fails with `CallFailed` if it is refused. */
@@ -23,11 +25,13 @@ export class Session {
     loan: Pick<Loan, 'loan_id' | 'total_loan_amount' | 'customer_phone_number'>,
     { idempotencyKey = randomUUID() }: { idempotencyKey?: string } = {},
   ): Promise<Schemas['Disbursement']> {
-    return bodyOf(
-      this.portal.POST('/api/v1/disbursements/{loanId}/disburse', {
-        params: { path: { loanId: loan.loan_id }, header: { 'Idempotency-Key': idempotencyKey } },
-        body: { agent_id: 1, amount: loan.total_loan_amount, phone_number: loan.customer_phone_number },
-      }),
+    return this.#payouts.attempt(loan.loan_id, async () =>
+      bodyOf(
+        this.portal.POST('/api/v1/disbursements/{loanId}/disburse', {
+          params: { path: { loanId: loan.loan_id }, header: { 'Idempotency-Key': idempotencyKey } },
+          body: { agent_id: 1, amount: loan.total_loan_amount, phone_number: loan.customer_phone_number },
+        }),
+      ),
     );
   }
 
@@ -47,18 +51,25 @@ export class Sessions {
   readonly #console: ConsoleClient;
   readonly #target: Target;
   readonly #passwordOf: (who: Who) => string;
+  readonly #payouts: () => Payouts;
 
-  constructor(console: ConsoleClient, target: Target, passwordOf: (who: Who) => string) {
+  constructor(
+    console: ConsoleClient,
+    target: Target,
+    passwordOf: (who: Who) => string,
+    payouts: () => Payouts,
+  ) {
     this.#console = console;
     this.#target = target;
     this.#passwordOf = passwordOf;
+    this.#payouts = payouts;
   }
 
   /** Signs in to the portal's API, without a browser. */
   async open(who: Who, password = this.#passwordOf(who)): Promise<Session> {
     const body = { email: emailOf(who), password };
     const { user } = await bodyOf(portalClient(this.#target).POST('/api/v1/auth/login', { body }));
-    return new Session(this.#target, user);
+    return new Session(this.#target, user, this.#payouts());
   }
 
   /** Ends the sessions of one account; returns how many there were. */

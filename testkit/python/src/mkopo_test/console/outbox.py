@@ -21,7 +21,9 @@ class Outbox:
 
     def __init__(self, console: httpx.Client) -> None:
         self._console = console
-        # The newest message that was returned, by recipient and channel.
+        # The messages that are not returned: they were, or they are the past.
+        self._passed: set[str] = set()
+        # The latest message that was looked at, by recipient and channel.
         self._read: dict[tuple[str | None, str | None], str] = {}
 
     def messages(self, *, to: str | None = None, channel: Channel | None = None) -> list[OutboxMessage]:
@@ -31,13 +33,17 @@ class Outbox:
     def next(
         self, *, to: str | None = None, channel: Channel | None = None, wait: str = "10s"
     ) -> OutboxMessage:
-        """Wait for the next message and return it: each message is returned once."""
+        """Wait for the next message and return it: each is returned once, the oldest first."""
         return self._next(to, channel, wait, lambda _: True, "message")
 
     def code(self, *, to: str | None = None, channel: Channel | None = None, wait: str = "10s") -> str:
-        """Wait for the next message with a code and return the code: each code is returned once."""
+        """Wait for the next message with a code; return the code: each once, the oldest first."""
         found = self._next(to, channel, wait, lambda message: message["code"] is not None, "code")
         return found["code"] or ""
+
+    def skip(self) -> None:
+        """Skip the messages that were sent so far: `next` and `code` return only what follows."""
+        self._passed |= {message["id"] for message in self.messages()}
 
     def clear(self) -> None:
         """Delete all messages."""
@@ -53,8 +59,11 @@ class Outbox:
     ) -> OutboxMessage:
         reader = (to, channel)
         while found := self._list(to, channel, after=self._read.get(reader), wait=wait):
-            self._read[reader] = found[0]["id"]
-            for message in found:
+            for message in reversed(found):
+                self._read[reader] = message["id"]
+                if message["id"] in self._passed:
+                    continue
+                self._passed.add(message["id"])
                 if is_wanted(message):
                     return message
         raise AssertionError(f"No new {what} for {to or 'anybody'} within {wait}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
-from mkopo_test.call_failed import ask
-from mkopo_test.words import email_of, written
+from mkopo_test.call_failed import CallFailed, ask
+from mkopo_test.words import email_of, seconds, written
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     import httpx
@@ -17,23 +20,59 @@ if TYPE_CHECKING:
     # A method is called `list`, too.
     Records = list[DisbursementRecord]
 
+# How often it is asked whether a loan with earlier payouts has another.
+_POLL_INTERVAL_S = 0.1
+
 
 class Payouts:
     """The payouts."""
 
     def __init__(self, console: httpx.Client) -> None:
         self._console = console
+        # The payouts that `settled` does not return: it has returned them, or they are the past.
+        self._passed: set[str] = set()
+        # The latest payout that `Session.pay_out` was told of, by loan.
+        self._reported: dict[str, str] = {}
 
     def list(self, *, loan: PendingLoan | None = None, settled: bool | None = None) -> Records:
         """Return all payouts, newest first, or those of one loan."""
         return self._list({"loan_id": loan and loan["loan_id"], "settled": settled})
 
     def settled(self, loan: PendingLoan, *, wait: str = "20s") -> DisbursementRecord:
-        """Wait until a payout of the loan has settled and return the latest."""
-        found = self._list({"loan_id": loan["loan_id"], "settled": True, "wait": wait})
-        if not found:
-            raise AssertionError(f"No payout of {loan['loan_id']} has settled within {wait}")
-        return found[0]
+        """Wait for the next payout of a loan that has settled: each is returned once, the oldest first."""
+        deadline = time.monotonic() + seconds(wait)
+        while True:
+            found = self._list({"loan_id": loan["loan_id"], "settled": True, "wait": wait})
+            for payout in reversed(found):
+                if payout["id"] not in self._passed:
+                    self._passed.add(payout["id"])
+                    return payout
+            if time.monotonic() >= deadline:
+                other = "other " if found else ""
+                raise AssertionError(f"No {other}payout of {loan['loan_id']} has settled within {wait}")
+            time.sleep(_POLL_INTERVAL_S)
+
+    def skip(self) -> None:
+        """Skip the payouts that have settled so far: `settled` returns only what follows."""
+        self._passed |= {payout["id"] for payout in self.list(settled=True)}
+
+    @contextmanager
+    def attempt(self, loan_id: str) -> Iterator[Callable[[str], None]]:
+        """Pay a loan out: what an earlier attempt here was told is the past then."""
+        if loan_id in self._reported:
+            self._passed.add(self._reported[loan_id])
+
+        def report(payout_id: str) -> None:
+            self._reported[loan_id] = payout_id
+            # A repeated request is answered with the same payout.
+            self._passed.discard(payout_id)
+
+        try:
+            yield report
+        except CallFailed as error:
+            if "record" in error.body:
+                report(error.body["record"]["id"])
+            raise
 
     def make_past(
         self,
@@ -51,7 +90,9 @@ class Payouts:
             "user_email": by and email_of(by),
         }
         body = {name: value for name, value in given.items() if value is not None}
-        return cast("DisbursementRecord", ask(self._console, "POST", "/console/api/payouts", body=body))
+        made = cast("DisbursementRecord", ask(self._console, "POST", "/console/api/payouts", body=body))
+        self._passed.add(made["id"])
+        return made
 
     def _list(self, query: dict[str, object]) -> Records:
         found = ask(self._console, "GET", "/console/api/payouts", query=query)

@@ -14,17 +14,19 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from mkopo_test.console.payouts import Payouts
     from mkopo_test.contract import Disbursement, DisbursementRecord, PendingLoan, User
 
 
 class Session:
     """Somebody who is signed in to the portal's API."""
 
-    def __init__(self, http: httpx.Client, user: User) -> None:
+    def __init__(self, http: httpx.Client, user: User, payouts: Payouts) -> None:
         self.http = http
         """Any call of the portal's API as this user: `session.http.get("/api/v1/auth/me")`."""
         self.user = user
         self.token = user["token"]
+        self._payouts = payouts
 
     def pay_out(self, loan: PendingLoan, *, idempotency_key: str | None = None) -> Disbursement:
         """Pay a loan out; fail with `CallFailed` if it is refused."""
@@ -35,7 +37,10 @@ class Session:
         }
         path = f"/api/v1/disbursements/{loan['loan_id']}/disburse"
         headers = {"Idempotency-Key": idempotency_key or str(uuid4())}
-        return cast("Disbursement", ask(self.http, "POST", path, body=body, headers=headers))
+        with self._payouts.attempt(loan["loan_id"]) as report:
+            payout = cast("Disbursement", ask(self.http, "POST", path, body=body, headers=headers))
+            report(payout["id"])
+        return payout
 
     def pending_loans(self) -> list[PendingLoan]:
         """Return the loans that wait to be paid out."""
@@ -50,18 +55,24 @@ class Sessions:
     """The sessions of the portal's users."""
 
     def __init__(
-        self, console: httpx.Client, portal: httpx.Client, password_of: Callable[[str], str]
+        self,
+        console: httpx.Client,
+        portal: httpx.Client,
+        password_of: Callable[[str], str],
+        payouts: Callable[[], Payouts],
     ) -> None:
         self._console = console
         self._portal = portal
         self._password_of = password_of
+        self._payouts = payouts
 
     def open(self, who: str, password: str | None = None) -> Session:
         """Sign in to the portal's API, without a browser."""
         body = {"email": email_of(who), "password": password or self._password_of(who)}
         user: User = ask(self._portal, "POST", "/api/v1/auth/login", body=body)["user"]
         sandbox = self._portal.headers["Mkopo-Sandbox"]
-        return Session(client(str(self._portal.base_url), sandbox=sandbox, token=user["token"]), user)
+        http = client(str(self._portal.base_url), sandbox=sandbox, token=user["token"])
+        return Session(http, user, self._payouts())
 
     def end(self, who: str) -> int:
         """End the sessions of one account; return how many there were."""
