@@ -38,6 +38,7 @@ export default tseslint.config(
   },
   js.configs.recommended,
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
+  { files: ['tools/kits/kit-page/*.js'], languageOptions: { globals: globals.browser } },
   // Runs in nginx, which provides `process`.
   { files: ['mfe-shell/web-server/*.js'], languageOptions: { globals: { process: 'readonly' } } },
   {

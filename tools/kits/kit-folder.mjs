@@ -1,6 +1,6 @@
 /**
  * Adds the kits to a built portal: fills `kit/` with the gallery, the packages that this repository has built, and a
- * plain list of them, from which `pip install --find-links` and people choose; and names the package of mfe-kit in
+ * page about them, from which `pip install --find-links` and people choose; and names the package of mfe-kit in
  * `slices.json`, if the folder has one. The portal may be served meanwhile.
  *
  *     node tools/kits/kit-folder.mjs dist/portal
@@ -13,6 +13,9 @@ import { root } from '../portal/slices.mjs';
 
 /** Where packages are built. */
 const BUILT = ['mfe-kit/dist', 'testkit/typescript/dist', 'testkit/python/dist'];
+
+/** The package for Playwright. */
+const TEST_KIT = /^mkopo-test-.*\.tgz$/;
 
 const portal = process.argv[2] ?? join(root, 'dist/portal');
 const folder = join(portal, 'kit');
@@ -29,16 +32,63 @@ async function copyKits() {
       await copyFile(join(root, built, name), join(folder, name));
   await cp(join(root, 'mfe-kit/dist/gallery'), join(folder, 'gallery'), { recursive: true });
   const copied = await packages(folder);
-  const newest = copied.filter((name) => /^mkopo-test-.*\.tgz$/.test(name)).at(-1);
+  const newest = copied.findLast((name) => TEST_KIT.test(name));
   if (newest) await copyFile(join(folder, newest), join(folder, 'mkopo-test.tgz'));
   return copied;
 }
 
 async function listKits() {
-  const links = names.map((name) => `<li><a href="${name}">${name}</a></li>`);
-  links.push('<li><a href="gallery/">The parts of mfe-kit</a></li>');
-  const page = ['<!doctype html>', '<html lang="en">', '<meta charset="utf-8">', '<title>Kits</title>'];
-  await writeFile(join(folder, 'index.html'), `${[...page, '<ul>', ...links, '</ul>'].join('\n')}\n`);
+  const page = join(root, 'tools/kits/kit-page');
+  await copyFile(join(root, 'mfe-kit/src/theme/styles.css'), join(folder, 'styles.css'));
+  for (const name of ['page.css', 'page.js']) await copyFile(join(page, name), join(folder, name));
+  // With a version in its name, pip would take the package for Playwright for a source of the one for pytest.
+  const linked = names.map((name) => (TEST_KIT.test(name) ? 'mkopo-test.tgz' : name));
+  const links = [...new Set(linked)].map((name) => `<li><a href="${name}">${name}</a></li>`);
+  const text = (await readFile(join(page, 'index.html'), 'utf8'))
+    .replace('<!-- kits -->', sections().join('\n'))
+    .replace('<!-- packages -->', links.join('\n'));
+  await writeFile(join(folder, 'index.html'), text);
+}
+
+/** What each kit is for, with the commands that install it. */
+function sections() {
+  const at = 'http://127.0.0.1:8080/kit/';
+  const slices = names.findLast((name) => name.startsWith('mfe-kit-'));
+  const pytest = names.some((name) => name.endsWith('.whl'))
+    ? [
+        'For the test runner of Python: a sandbox for each worker, and verbs for all that the console can do.',
+        'python3 -m venv .venv',
+        `.venv/bin/pip install --find-links ${at} mkopo-test`,
+      ]
+    : [
+        'Its package is not built yet. This command builds it in the repository of the portal, and needs Python 3.10; ' +
+          'the portal may go on running. Then load this page again.',
+        'make testkit',
+      ];
+  return [
+    section(
+      'Tests with Playwright',
+      'For the test runner of Node.js: a sandbox for each worker, and verbs for all that the console can do.',
+      `npm install --save-dev @playwright/test ${at}mkopo-test.tgz`,
+    ),
+    section('Tests with pytest', ...pytest),
+    section(
+      'Slices',
+      'For a part of the portal in a repository of its own. <a href="gallery/">The parts of mfe-kit</a> shows what screens are made of.',
+      `npx --package ${at}${slices} mfe-kit new repayments`,
+    ),
+  ];
+}
+
+function section(title, about, ...commands) {
+  const id = title.toLowerCase().replaceAll(' ', '-');
+  return [
+    `<section aria-labelledby="${id}">`,
+    `<h2 id="${id}">${title}</h2>`,
+    `<p>${about}</p>`,
+    ...commands.map((command) => `<div class="command"><code>${command}</code></div>`),
+    '</section>',
+  ].join('\n');
 }
 
 /** The packages in a folder whose names have a version, oldest version first. */

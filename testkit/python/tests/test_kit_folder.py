@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -24,4 +25,8 @@ def test_the_newest_tarball_has_a_name_of_its_own(mkopo: Mkopo) -> None:
     newest = mkopo.portal.get("/kit/mkopo-test.tgz")
     assert newest.status_code == 200
     assert newest.content == mkopo.portal.get(f"/kit/mkopo-test-{VERSION}.tgz").content
-    assert f'<a href="mkopo-test-{VERSION}.tgz">' in mkopo.portal.get("/kit/").text
+
+
+def test_pip_does_not_take_the_package_for_playwright_for_its_own(mkopo: Mkopo) -> None:
+    links = re.findall(r'<a href="(mkopo.test[^"]*)"', mkopo.portal.get("/kit/").text)
+    assert sorted(links) == ["mkopo-test.tgz", f"mkopo_test-{VERSION}-py3-none-any.whl"]
