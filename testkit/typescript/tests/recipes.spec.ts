@@ -7,9 +7,10 @@ type Values = Record<string, unknown>;
 /** The TypeScript of each recipe of docs/console.md, by title. */
 const RECIPES = new Map(
   readFileSync(join(import.meta.dirname, '../../../docs/console.md'), 'utf8')
-    .split('\n## ')
+    .split(/\n###? /)
     .slice(1)
-    .map((section) => [section.split('\n')[0] ?? '', /```ts\n(.*?)\n```/s.exec(section)?.[1] ?? ''] as const),
+    .map((section) => [section.split('\n')[0] ?? '', /```ts\n(.*?)\n```/s.exec(section)?.[1] ?? ''] as const)
+    .filter(([title]) => title !== 'All kinds of faults'),
 );
 
 /** What the token of a sandbox may not do; the operator's may. */
@@ -62,6 +63,10 @@ test('every recipe does what its title says', async ({ mkopo }) => {
   const failed = (await statuses(mkopo, 40)).filter((status) => status === 503).length;
   expect(failed).toBeGreaterThan(3);
   expect(failed).toBeLessThan(23);
+  await recipe('Make a call slow');
+  const asked = Date.now();
+  await agent.pendingLoans();
+  expect(Date.now() - asked).toBeGreaterThanOrEqual(3000);
   await recipe('End all faults');
   expect(new Set(await statuses(mkopo, 20))).toEqual(new Set([200]));
   expect(await recipe('Expire every session')).toBe(3);
@@ -87,4 +92,14 @@ test('every recipe does what its title says', async ({ mkopo }) => {
   expect(await mkopo.snapshots.list()).toEqual([]);
   const all = [...RECIPES.keys()].filter((title) => !FOR_THE_OPERATOR.includes(title));
   expect(done.sort()).toEqual(all.sort());
+});
+
+test.describe('in the portal itself', () => {
+  test.use({ settings: {} });
+
+  test('the recipe for the operator does what its title says', async ({ mkopo }) => {
+    expect(await run('Let a team deploy its slice', { mkopo })).toMatchObject({
+      token: expect.stringMatching(/^mkopo_deploy_/),
+    });
+  });
 });
