@@ -147,6 +147,7 @@ fn every_recipe_does_what_its_title_says() {
     run("Fail three calls in ten");
     let failed = (0..40).filter(|_| server.call("/disbursement-records", &token, None).0 == 503).count();
     assert!((4..=22).contains(&failed), "{failed}");
+    assert_eq!(run("Make a call slow")["ms"], 3000);
     run("End all faults");
     assert!((0..20).all(|_| server.call("/disbursement-records", &token, None).0 == 200));
 
