@@ -389,6 +389,8 @@ test('the lists are read again when an accepted payout settles', async () => {
   answer('get', RECORDS, 200, [disbursementRecord({ ...accepted, status: 'PENDING' })]);
   await confirm();
   await dialog('Disbursement Submitted');
+  // The acceptance itself refreshes the lists.
+  await vi.waitFor(() => expect(queryClient.isMutating()).toBe(0));
   const lists = [queryKeys.pendingLoans, queryKeys.dashboard, queryKeys.transactions];
   for (const queryKey of lists) queryClient.setQueryData(queryKey, []);
   await pass(3000);
