@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal, cast
 
 from mkopo_test.call_failed import CallFailed, ask, client
@@ -106,8 +107,13 @@ class Mkopo:
         """What is there now is the past: no verb that waits returns it."""
         self.outbox = Outbox(self.console)
         self.payouts = Payouts(self.console)
-        self.outbox.skip()
-        self.payouts.skip()
+        for verbs in (self.outbox, self.payouts):
+            try:
+                verbs.skip()
+            except CallFailed as failed:
+                # A portal whose calls are forwarded to another provider has none.
+                if failed.status != HTTPStatus.FORBIDDEN:
+                    raise
 
     def invariant(self) -> Invariant:
         """Return whether mobile money's ledger matches the records, and no loan was paid twice."""

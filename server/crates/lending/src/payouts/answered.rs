@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
-    sync::Mutex,
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -49,7 +49,7 @@ impl Answered {
             202 => PayoutStatus::Pending,
             _ => PayoutStatus::Failed,
         };
-        let mut answers = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut answers = self.latest();
         if answers.len() == MAX_ANSWERS {
             answers.pop_front();
         }
@@ -58,7 +58,16 @@ impl Answered {
     }
 
     fn all(&self) -> Vec<Answer> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter().cloned().collect()
+        self.latest().iter().cloned().collect()
+    }
+
+    /// Forgets answers, so that they are named once.
+    fn remove(&self, named: &[Answer]) {
+        self.latest().retain(|answer| named.iter().all(|named| named.payout_id != answer.payout_id));
+    }
+
+    fn latest(&self) -> MutexGuard<'_, VecDeque<Answer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -88,7 +97,7 @@ async fn compare(payouts: &Payouts) -> Result<(), Failure> {
             answer.generation == generation
                 && now.is_none_or(|now| answer.status != PayoutStatus::Pending && *now != answer.status)
         };
-        let missing: Vec<&Answer> = answers.iter().filter(is_missing).collect();
+        let missing: Vec<Answer> = answers.iter().filter(is_missing).cloned().collect();
         let loans: BTreeSet<&str> = missing.iter().map(|answer| &*answer.loan_id).collect();
         let loans = loans.into_iter().collect::<Vec<_>>().join(", ");
         let details = match missing.len() {
@@ -99,10 +108,12 @@ async fn compare(payouts: &Payouts) -> Result<(), Failure> {
         };
         let event = NewEvent::new(at, Kind::DataCopyFound, BY, None).details(&details);
         event.add(connection).await?;
-        Ok((missing.len(), event))
+        Ok((missing, event))
     };
     let (missing, event) = payouts.world.database.write_in_turn(write).await?;
     event.log();
+    payouts.answered.remove(&missing);
+    let missing = missing.len();
     if missing > 0 {
         tracing::error!(missing, "data_copy.answers_missing");
     }
