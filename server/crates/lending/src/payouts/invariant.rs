@@ -16,7 +16,7 @@ pub struct Invariant {
     pub completed: Kes,
     /// Loans that were paid more than once.
     pub double_paid: Vec<LoanId>,
-    /// Receipts of payments without a payout: the first [`MAX_NAMED`].
+    /// Receipts of payments without a payout, 100 at most.
     pub without_payout: Vec<String>,
     /// The number of payouts that have not settled yet.
     pub pending: i64,
