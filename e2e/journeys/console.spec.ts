@@ -237,6 +237,7 @@ test('long names and many rows leave every control of every page in sight', asyn
 });
 
 test('sandboxes with long names can be opened and removed at every width', async ({ page }) => {
+  test.skip(Boolean(process.env.MKOPO_E2E_URL), 'a deployed portal need not have sandboxes');
   const { MKOPO_CONSOLE_URL: address = '', MKOPO_CONSOLE_TOKEN: token = '' } = process.env;
   const url = `${address}/console`;
   const headers = { authorization: `Bearer ${token}` };
