@@ -84,7 +84,7 @@ impl Passwords {
     /// [`AuthRefusal::SignInsWait`] if the queue is too long.
     pub async fn hash(&self, password: SecretString) -> Result<String, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
-        self.run(move |memory| hash(&composed(password), &salt, memory)).await?
+        self.run(move |memory| hash(&forms(password).0, &salt, memory)).await?
     }
 
     /// Returns whether `password` matches the hash `stored`. Without a stored hash, takes the same time and
@@ -94,15 +94,14 @@ impl Passwords {
     /// [`AuthRefusal::SignInsWait`] if the queue is too long.
     pub async fn matches(&self, password: SecretString, stored: Option<String>) -> Result<bool, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
-        self.run(move |memory| match stored {
-            Some(stored) => {
-                // Hashes from before passwords were composed are of what was typed then.
-                let is_other = !is_nfc(password.expose_secret());
-                let typed = password.clone();
-                Ok(verify(&composed(password), &stored, memory)?
-                    || is_other && verify(&typed, &stored, memory)?)
-            }
-            None => hash(&password, &salt, memory).map(|_| false),
+        self.run(move |memory| {
+            let (composed, typed) = forms(password);
+            let mut is_right = |form: &SecretString| match &stored {
+                Some(stored) => verify(form, stored, memory),
+                None => hash(form, &salt, memory).map(|_| false),
+            };
+            // Hashes from before passwords were composed are of what was typed then.
+            Ok(is_right(&composed)? || typed.as_ref().map_or(Ok(false), is_right)?)
         })
         .await?
     }
@@ -136,12 +135,13 @@ impl Passwords {
     }
 }
 
-/// The password in one form, however the keyboard writes its letters (RFC 8265, NFC).
-fn composed(password: SecretString) -> SecretString {
+/// The password in one form, however the keyboard writes its letters (RFC 8265, NFC), and as it was typed, if that
+/// differs.
+fn forms(password: SecretString) -> (SecretString, Option<SecretString>) {
     if is_nfc(password.expose_secret()) {
-        return password;
+        return (password, None);
     }
-    password.expose_secret().nfc().collect::<String>().into()
+    (password.expose_secret().nfc().collect::<String>().into(), Some(password))
 }
 
 fn hash(password: &SecretString, salt: &[u8], memory: &mut Vec<Block>) -> Result<String, Failure> {

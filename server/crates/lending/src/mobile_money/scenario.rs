@@ -153,7 +153,8 @@ pub(super) fn latency(median_ms: i64, spread_percent: i64, seed: i64, drawn: i64
     let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
     rng.set_stream(drawn.unsigned_abs());
     let normal: f64 = rng.sample(StandardNormal);
-    let spread = Duration::from_millis(spread_percent.unsigned_abs() * 10).as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "at most 100")]
+    let spread = spread_percent as f64 / 100.0;
     median.mul_f64((spread * normal).exp())
 }
 
