@@ -75,9 +75,13 @@ export function isReadable({ id, loanId }: Transaction): boolean {
   return id !== '' || loanId !== '';
 }
 
+/** First and last name as one. */
+export function fullName({ firstName, lastName }: Transaction['customer']): string {
+  return `${firstName} ${lastName}`.trim();
+}
+
 /** The customer's name as lists show it, or that there is none. */
 export function customerName(transaction: Transaction): string {
-  const { firstName, lastName } = transaction.customer;
   const { missing, unreadable } = transactionsTexts();
-  return `${firstName} ${lastName}`.trim() || (isReadable(transaction) ? missing : unreadable);
+  return fullName(transaction.customer) || (isReadable(transaction) ? missing : unreadable);
 }

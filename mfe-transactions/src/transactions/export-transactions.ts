@@ -1,6 +1,6 @@
 import { localPhone, now, portalSettings } from 'mfe-kit';
 import { csvTime, saveCsv } from '../csv/csv';
-import type { Transaction } from '../transaction/transaction';
+import { fullName, type Transaction } from '../transaction/transaction';
 
 /** Has the browser save transactions as a file, one in a row. */
 export function exportTransactions(transactions: readonly Transaction[]): void {
@@ -24,7 +24,7 @@ export function exportTransactions(transactions: readonly Transaction[]): void {
       one.id,
       one.loanId,
       csvTime(one.date),
-      `${one.customer.firstName} ${one.customer.lastName}`.trim(),
+      fullName(one.customer),
       localPhone(one.customer.phoneNumber),
       one.customer.idNumber,
       one.amount,

@@ -19,16 +19,6 @@ async fn increment(connection: &mut Connection) -> Result<(), sqlx::Error> {
 }
 
 /// Runs one statement in its own transaction.
-async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
-    app.sandbox
-        .database
-        .write(async move |connection: &mut Connection| {
-            connection.command(sql).await?;
-            Ok(())
-        })
-        .await
-}
-
 async fn count(app: &TestApp) -> i64 {
     store::query_scalar("SELECT offset_ms FROM clock_setting")
         .fetch_one(&mut app.sandbox.database.read().await.unwrap())
@@ -68,9 +58,9 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
     let pending = agent.pending().await;
     let loans: Vec<&Value> = waiting(&pending).collect();
     // The file can't grow, and all free pages are used.
-    write(&app, "CREATE TABLE filler (data BLOB) STRICT").await.unwrap();
-    write(&app, "PRAGMA max_page_count = 1").await.unwrap();
-    while write(&app, "INSERT INTO filler (data) VALUES (zeroblob(3000))").await.is_ok() {}
+    app.write("CREATE TABLE filler (data BLOB) STRICT").await.unwrap();
+    app.write("PRAGMA max_page_count = 1").await.unwrap();
+    while app.write("INSERT INTO filler (data) VALUES (zeroblob(3000))").await.is_ok() {}
 
     let answers = join_all(loans.iter().map(|loan| agent.disburse(loan))).await;
     let mut refused = 0;
@@ -89,7 +79,7 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
     assert!(refused > 0, "the disk was not full");
     app.assert_every_shilling_is_accounted_for().await;
 
-    write(&app, "PRAGMA max_page_count = 1000000").await.unwrap();
+    app.write("PRAGMA max_page_count = 1000000").await.unwrap();
     app.later(Duration::from_mins(5)).await;
     for loan in loans {
         if agent.records_of(loan).await.first().is_none_or(|record| record["status"] == "FAILED") {
@@ -140,7 +130,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
         "PRAGMA defer_foreign_keys = ON;
          INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ('x', 'nobody', 0, 0)"
     };
-    let breaks_commit = write(&app, deferred_violation);
+    let breaks_commit = app.write(deferred_violation);
     let (broken, paid, ()) = tokio::join!(breaks_commit, agent.disburse_with_key(loan, "key"), async {
         until_waiting(&app, 2).await;
         free.send(()).unwrap();
@@ -248,7 +238,7 @@ async fn closing_leaves_no_connection_open() {
 async fn a_test_shows_what_caused_a_500() {
     let app = TestApp::start().await;
     let token = app.sign_in("agent").await.token;
-    write(&app, "ALTER TABLE customer RENAME TO renamed").await.unwrap();
+    app.write("ALTER TABLE customer RENAME TO renamed").await.unwrap();
     let pending = request(Method::GET, "/api/v1/disbursements/pending", Some(&token), None);
     let answer = app.send_to(Listener::Portal, pending).await;
     assert_eq!(answer.status, StatusCode::INTERNAL_SERVER_ERROR);

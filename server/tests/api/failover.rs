@@ -6,8 +6,6 @@ use std::{pin::Pin, time::Duration};
 use axum::http::{Method, StatusCode};
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
-use sqlx::AssertSqlSafe;
-use store::Connection;
 
 use crate::{
     test_app::{Answer, Staff, TestApp, waiting},
@@ -22,34 +20,16 @@ const NEW_TIMELINE: &str = "
 async fn lose_claim(app: &TestApp, loan: &Value) {
     let loan_id = loan["loan_id"].as_str().unwrap();
     let of_loan = format!("(SELECT payout_id FROM payout WHERE loan_id = '{loan_id}')");
-    run(
-        app,
-        format!(
-            "DELETE FROM idempotency_key WHERE payout_id IN {of_loan};
+    app.write(format!(
+        "DELETE FROM idempotency_key WHERE payout_id IN {of_loan};
              DELETE FROM payout WHERE loan_id = '{loan_id}';
              UPDATE loan SET status = 'APPROVED', disbursed_at = NULL WHERE loan_id = '{loan_id}'"
-        ),
-    )
-    .await;
-}
-
-async fn run(app: &TestApp, sql: impl Into<String>) {
-    let sql = AssertSqlSafe(sql.into());
-    let run = app.sandbox.database.write(async move |db: &mut Connection| Ok(db.command(sql).await?));
-    run.await.unwrap();
+    ))
+    .await
+    .unwrap();
 }
 
 type Call<'c> = Pin<Box<dyn Future<Output = Answer> + 'c>>;
-
-/// Claims `loan`; the request then waits on its way to mobile money until the first of the two is dropped.
-macro_rules! claimed {
-    ($app:expr, $agent:expr, $loan:expr) => {{
-        let held = $app.sandbox.mobile_money.hold_requests().await;
-        let mut call: Call<'_> = Box::pin($agent.disburse_with_key($loan, "first"));
-        $agent.until_claimed($loan, &mut call).await;
-        (held, call)
-    }};
-}
 
 async fn events(app: &TestApp) -> Vec<Value> {
     let events = app.console(Method::GET, "/events?kind=data_copy_found", None).await.json();
@@ -70,8 +50,8 @@ async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
     let agent = app.sign_in("agent").await;
     let loan = first_loan(&agent).await;
     let before = float(&app).await;
-    let (held, call) = claimed!(app, &agent, &loan);
-    run(&app, NEW_TIMELINE).await;
+    let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, "first")).await;
+    app.write(NEW_TIMELINE).await.unwrap();
     lose_claim(&app, &loan).await;
     drop(held);
     assert_eq!(app.as_time_passes(call).await.failure().1, "not_known");
@@ -86,8 +66,8 @@ async fn a_payment_whose_claim_survived_a_failover_is_sent_to_the_new_leader() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let loan = first_loan(&agent).await;
-    let (held, call) = claimed!(app, &agent, &loan);
-    run(&app, NEW_TIMELINE).await;
+    let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, "first")).await;
+    app.write(NEW_TIMELINE).await.unwrap();
     drop(held);
     assert_eq!(app.as_time_passes(call).await.status, StatusCode::OK);
     assert_eq!(agent.records_of(&loan).await.len(), 1);
@@ -105,13 +85,13 @@ async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_wa
     while float(&app).await == before {
         assert!(futures::poll!(&mut call).is_pending());
     }
-    run(&app, NEW_TIMELINE).await;
-    run(
-        &app,
+    app.write(NEW_TIMELINE).await.unwrap();
+    app.write(
         "DELETE FROM mobile_money_payment WHERE receipt IS NOT NULL AND requested_at =
               (SELECT max(requested_at) FROM mobile_money_payment)",
     )
-    .await;
+    .await
+    .unwrap();
     assert_eq!(app.as_time_passes(call).await.status, StatusCode::ACCEPTED);
     for _ in 0..3 {
         app.later(Duration::from_secs(15)).await;
@@ -148,11 +128,11 @@ async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not
     assert_eq!(agent.disburse(lost).await.status, StatusCode::OK);
     assert!(events(&app).await.is_empty());
 
-    run(&app, NEW_TIMELINE).await;
+    app.write(NEW_TIMELINE).await.unwrap();
     lose_claim(&app, lost).await;
     // A call reads PostgreSQL's timeline. A file has none: another one is noticed by the server's lease.
     if !test_store::is_postgres() {
-        run(&app, "UPDATE server_lease SET renewals = 7").await;
+        app.write("UPDATE server_lease SET renewals = 7").await.unwrap();
         app.sandbox.server.lease.renew().await.unwrap();
     }
     let found = tokio::time::timeout(Duration::from_secs(20), async {

@@ -1,7 +1,6 @@
 //! The audit finds every way in which the books can disagree.
 
 use axum::http::Method;
-use store::Connection;
 
 use crate::test_app::{TestApp, waiting};
 
@@ -44,10 +43,7 @@ async fn every_broken_state_of_the_books_is_found() {
     assert_eq!(app.console(Method::POST, "/data/snapshots/sound", None).await.status, 201);
     for (what, sql) in BREAKS {
         let sql = sql.replace("$paid", &paid).replace("$open", &open);
-        let broken = app.sandbox.database.write(async move |connection: &mut Connection| {
-            Ok(connection.command(sqlx::AssertSqlSafe(sql)).await?)
-        });
-        broken.await.unwrap();
+        app.write(sql).await.unwrap();
         let audit = app.console(Method::GET, "/invariant", None).await.json();
         assert_eq!(audit["ok"], false, "{what}: {audit}");
         assert_eq!(audit["double_paid"].as_array().unwrap().is_empty(), !what.contains("twice"), "{what}");
@@ -70,10 +66,7 @@ async fn a_sum_that_does_not_fit_into_64_bits_is_said_as_such() {
                  (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
              VALUES ('{number}', '{number}', '+254712345678', 9223372036854775807, '0', 1, 1)"
         );
-        let write = app.sandbox.database.write(async move |connection: &mut Connection| {
-            Ok(connection.command(sqlx::AssertSqlSafe(sql)).await?)
-        });
-        write.await.unwrap();
+        app.write(sql).await.unwrap();
     }
     let (status, code, text) = app.console(Method::GET, "/invariant", None).await.failure();
     assert_eq!((status, code.as_str()), (422, "sum_too_large"), "{text}");

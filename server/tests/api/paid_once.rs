@@ -1,12 +1,9 @@
 //! A loan is paid once, whatever clocks, resets and other servers do between its claim and its payment.
 
-use std::{
-    pin::{Pin, pin},
-    time::Duration,
-};
+use std::{pin::pin, time::Duration};
 
 use axum::http::{Method, StatusCode};
-use base::{clock::Clock, error::Failure};
+use base::clock::Clock;
 use lending::{
     demo::{DemoData, FIRST_SEED},
     events::Trail,
@@ -19,19 +16,9 @@ use sqlx::{Connection as _, SqliteConnection};
 use store::Connection;
 use tokio::sync::oneshot;
 
-use crate::test_app::{Answer, NOON, Staff, TestApp, waiting};
+use crate::test_app::{NOON, Staff, TestApp, waiting};
 
 const HOUR: Duration = Duration::from_hours(1);
-
-/// A payout that is claimed, and whose request waits on its way to mobile money for the first of the two.
-macro_rules! claimed {
-    ($app:expr, $agent:expr, $loan:expr) => {{
-        let held = $app.sandbox.mobile_money.hold_requests().await;
-        let mut call: Pin<Box<dyn Future<Output = Answer> + '_>> = Box::pin($agent.disburse($loan));
-        $agent.until_claimed($loan, &mut call).await;
-        (held, call)
-    }};
-}
 
 async fn status_of(agent: &Staff<'_>, loan: &Value) -> Value {
     agent.records_of(loan).await[0]["status"].clone()
@@ -55,7 +42,7 @@ async fn a_server_whose_clock_is_an_hour_ahead_does_not_free_a_loan_that_is_bein
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     for loan in waiting(&pending).take(3) {
-        let (held, call) = claimed!(app, &agent, loan);
+        let (held, call) = agent.claimed(loan, agent.disburse(loan)).await;
         payouts::reconcile(&ahead.sandbox.payouts).await.unwrap();
         drop(held);
         let answer = app.as_time_passes(call).await;
@@ -70,7 +57,7 @@ async fn moving_the_clock_on_does_not_free_a_loan_that_is_being_paid() {
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     for loan in waiting(&pending).take(3) {
-        let (held, call) = claimed!(app, &agent, loan);
+        let (held, call) = agent.claimed(loan, agent.disburse(loan)).await;
         app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
         payouts::reconcile(&app.sandbox.payouts).await.unwrap();
         drop(held);
@@ -87,7 +74,7 @@ async fn a_payment_that_was_asked_after_in_vain_is_refused_for_good() {
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     let ahead = app.another_server_at(Clock::held_at(NOON.plus(HOUR)), &[]).await;
-    let (held, call) = claimed!(app, &agent, loan);
+    let (held, call) = agent.claimed(loan, agent.disburse(loan)).await;
     payouts::reconcile(&ahead.sandbox.payouts).await.unwrap();
     assert_eq!(status_of(&agent, loan).await, "FAILED");
     // Somebody else pays the loan before the first call goes on.
@@ -106,7 +93,7 @@ async fn a_reset_cuts_off_the_payouts_that_run_in_every_server() {
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
-    let (held, call) = claimed!(app, &agent, loan);
+    let (held, call) = agent.claimed(loan, agent.disburse(loan)).await;
     assert_eq!(second.console(Method::POST, "/data/reset", None).await.status, StatusCode::NO_CONTENT);
     drop(held);
     let cut_off = app.as_time_passes(call).await;
@@ -204,7 +191,7 @@ async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
     let loan = waiting(&pending).next().unwrap();
     let latency = ScenarioChange { latency_ms: Some(2_000), ..ScenarioChange::default() };
     app.sandbox.mobile_money.change_scenario(latency, &Trail::default()).await.unwrap();
-    let (held, mut call) = claimed!(app, &agent, loan);
+    let (held, mut call) = agent.claimed(loan, agent.disburse(loan)).await;
     let saved = app.console(Method::POST, "/data/snapshots/claimed", None).await;
     assert_eq!(saved.status, StatusCode::CREATED);
     // Mobile money takes the payment in; its answer is on the way.
@@ -287,27 +274,20 @@ async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
     free
 }
 
-async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
-    app.sandbox
-        .database
-        .write(async move |connection: &mut Connection| Ok(connection.command(sql).await?))
-        .await
-}
-
 #[tokio::test]
 async fn a_payment_that_the_store_turned_away_is_sent_again_under_the_same_id() {
     let app = TestApp::start_on_file().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
-    let (held, mut call) = claimed!(app, &agent, loan);
+    let (held, mut call) = agent.claimed(loan, agent.disburse(loan)).await;
     // Another program holds the lock for longer than the server waits for it.
-    write(&app, "PRAGMA busy_timeout = 20").await.unwrap();
+    app.write("PRAGMA busy_timeout = 20").await.unwrap();
     let mut other =
         SqliteConnection::connect(app.data_dir().join("mkopo.db").to_str().unwrap()).await.unwrap();
     sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     drop(held);
-    while write(&app, "SELECT 1").await.is_ok() {}
+    while app.write("SELECT 1").await.is_ok() {}
     assert!(futures::poll!(&mut call).is_pending());
     sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
     let answer = app.as_time_passes(call).await;
@@ -322,7 +302,7 @@ async fn a_payout_that_never_left_a_crashed_server_frees_its_loan_within_half_a_
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
-    let (held, call) = claimed!(app, &agent, loan);
+    let (held, call) = agent.claimed(loan, agent.disburse(loan)).await;
     drop(call);
     let app = app.restart().await;
     drop(held);

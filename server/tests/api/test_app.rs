@@ -10,7 +10,7 @@ use axum::{
 };
 use base::{
     clock::{Clock, UnixMillis},
-    error::Cause,
+    error::{Cause, Failure},
     randomness::Randomness,
 };
 use clap::Parser;
@@ -30,7 +30,10 @@ use serde_json::{Value, json};
 use settings::{DatabaseSettings, Settings};
 use store::{Connection, query, query_as, query_scalar};
 use tempfile::TempDir;
-use tokio::{net::TcpListener, sync::OnceCell};
+use tokio::{
+    net::TcpListener,
+    sync::{OnceCell, OwnedRwLockWriteGuard},
+};
 use tower::ServiceExt;
 
 use crate::{contract, test_store};
@@ -203,6 +206,13 @@ impl TestApp {
     pub async fn later(&self, time: Duration) {
         self.clock.advance(time);
         payouts::reconcile(&self.sandbox.payouts).await.unwrap();
+    }
+
+    /// Runs statements in the database, in one transaction.
+    pub async fn write(&self, sql: impl Into<String>) -> Result<(), Failure> {
+        let sql = sqlx::AssertSqlSafe(sql.into());
+        let write = async move |connection: &mut Connection| Ok(connection.command(sql).await?);
+        self.sandbox.database.write(write).await
     }
 
     /// Sets the outcomes of the next payments.
@@ -442,6 +452,19 @@ impl Staff<'_> {
         let mut request = request(Method::POST, &path, Some(&self.token), Some(body));
         request.headers_mut().insert("idempotency-key", HeaderValue::from_str(key).unwrap());
         self.app.send(request).await
+    }
+
+    /// Runs `call`, which pays out `loan`, until the payout is stored. Its request then waits on its way to mobile money
+    /// until the first of the two is dropped.
+    pub async fn claimed<'c>(
+        &self,
+        loan: &Value,
+        call: impl Future<Output = Answer> + 'c,
+    ) -> (OwnedRwLockWriteGuard<()>, Pin<Box<dyn Future<Output = Answer> + 'c>>) {
+        let held = self.app.sandbox.mobile_money.hold_requests().await;
+        let mut call: Pin<Box<dyn Future<Output = Answer> + 'c>> = Box::pin(call);
+        self.until_claimed(loan, &mut call).await;
+        (held, call)
     }
 
     /// Runs a call that pays out `loan` until the payout is stored, and no further.

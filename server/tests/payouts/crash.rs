@@ -183,6 +183,14 @@ pub fn keep_paying(address: &str, answers: &Mutex<Answers>, is_over: &AtomicBool
     }
 }
 
+/// Like [`keep_paying`], and begins again after a `pause` when the server or the database was gone.
+pub fn pay_on(address: &str, answers: &Mutex<Answers>, is_over: &AtomicBool, pause: Duration) {
+    while !is_over.load(Ordering::Relaxed) {
+        keep_paying(address, answers, is_over);
+        thread::sleep(pause);
+    }
+}
+
 fn pay_until_killed(server: Server, answers: &Mutex<Answers>, after: Duration) {
     let address = server.address.clone();
     thread::scope(|scope| {

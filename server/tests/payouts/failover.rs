@@ -12,15 +12,17 @@ use std::{
 };
 
 use serde_json::json;
-use settings::{DatabaseSettings, Settings};
+use settings::Settings;
 use tempfile::TempDir;
 
 use crate::{
-    crash::{self, Answers, Lost, fill, keep_paying},
+    crash::{self, Answers, Lost, fill, pay_on},
     number,
     server::Server,
-    servers::{Ended, SERVERS, console, get, run, wait_until, watch_pending},
-    test_app::{CONSOLE_TOKEN, JWT_SECRET, settings},
+    servers::{
+        Ended, SERVERS, console, get, options_of, run, settings_of, wait_until, wait_until_settled,
+        watch_pending,
+    },
 };
 
 const FAULTS: [&str; 6] = ["member", "postgres", "hang", "switchover", "haproxy", "etcd"];
@@ -53,17 +55,8 @@ impl Cluster {
         run("cluster", &["hit", self.folder.path().to_str().unwrap(), fault]);
     }
 
-    fn options(&self) -> [String; 4] {
-        let folder = self.folder.path().join("data");
-        ["--data-dir".into(), folder.to_str().unwrap().into(), "--database-url".into(), self.url.clone()]
-    }
-
     fn settings(&self) -> Settings {
-        let secrets = ["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET];
-        let mut settings = settings(self.folder.path().join("data").to_str().unwrap(), &secrets);
-        settings.store.database =
-            DatabaseSettings { database_url: Some(self.url.parse().unwrap()), ..Default::default() };
-        settings
+        settings_of(&self.folder, &self.url)
     }
 }
 
@@ -94,12 +87,7 @@ fn pay_and_hit(cluster: &Cluster, servers: &[Server], fault: &str, answers: &Mut
         let ended = Ended(&is_over);
         for caller in 0..CALLERS {
             let (address, is_over) = (&servers[caller % SERVERS].address, &is_over);
-            scope.spawn(move || {
-                while !is_over.load(Ordering::Relaxed) {
-                    keep_paying(address, answers, is_over);
-                    thread::sleep(Duration::from_millis(100));
-                }
-            });
+            scope.spawn(move || pay_on(address, answers, is_over, Duration::from_millis(100)));
         }
         let watching = scope.spawn(|| watch_gaps(answers, &is_over));
         thread::sleep(Duration::from_secs(2));
@@ -113,7 +101,8 @@ fn pay_and_hit(cluster: &Cluster, servers: &[Server], fault: &str, answers: &Mut
 fn fail_over_repeatedly(rounds: usize, is_synchronous: bool) {
     let cluster = Cluster::start(is_synchronous);
     fill(cluster.settings(), rounds * LOANS_A_ROUND);
-    let servers: Vec<Server> = (0..SERVERS).map(|_| Server::start_on(&cluster.options())).collect();
+    let servers: Vec<Server> =
+        (0..SERVERS).map(|_| Server::start_on(&options_of(&cluster.folder, &cluster.url))).collect();
     console(&servers[0], "PUT", "/scenario", Some(&json!({ "latency_ms": LATENCY_MS })));
     let (answers, is_over) = (Mutex::new(Answers::default()), AtomicBool::new(false));
     let mut gaps: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
@@ -127,9 +116,7 @@ fn fail_over_repeatedly(rounds: usize, is_synchronous: bool) {
         wait_until("ready", Duration::from_secs(30), || {
             servers.iter().all(|server| get(server, "/readyz", "").status == 200)
         });
-        wait_until("settled", Duration::from_mins(1), || {
-            console(&servers[1], "GET", "/invariant", None).body["pending"] == 2
-        });
+        wait_until_settled(&servers[1]);
         drop(ended);
         watching.join().unwrap()
     });

@@ -22,7 +22,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 
 use crate::{
-    crash::{self, Answers, LOANS, Lost, fill, keep_paying, pay},
+    crash::{self, Answers, LOANS, Lost, fill, pay, pay_on},
     number,
     server::{Answer, Server, sign_in, try_call},
     test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, settings},
@@ -30,6 +30,9 @@ use crate::{
 };
 
 pub const SERVERS: usize = 3;
+
+/// The pause of a caller after a failure.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A PostgreSQL cluster of this test, which flushes every commit.
 pub struct Cluster {
@@ -58,20 +61,40 @@ impl Cluster {
 
     /// The database options for each command.
     pub fn options(&self) -> [String; 4] {
-        let folder = self.folder.path().join("data");
-        ["--data-dir".into(), folder.to_str().unwrap().into(), "--database-url".into(), self.url.clone()]
+        options_of(&self.folder, &self.url)
     }
 
     fn settings(&self) -> Settings {
-        let mut settings = settings(self.folder(), &[]);
-        settings.store.database =
-            DatabaseSettings { database_url: Some(self.url.parse().unwrap()), ..Default::default() };
-        settings
+        settings_of(&self.folder, &self.url)
     }
 
     pub fn servers(&self) -> Vec<Server> {
         (0..SERVERS).map(|_| Server::start_on(&self.options())).collect()
     }
+}
+
+/// The options of a server on the database at `url`.
+pub fn options_of(folder: &TempDir, url: &str) -> [String; 4] {
+    let folder = folder.path().join("data");
+    ["--data-dir".into(), folder.to_str().unwrap().into(), "--database-url".into(), url.to_owned()]
+}
+
+/// The settings of a sandbox on the database at `url`.
+pub fn settings_of(folder: &TempDir, url: &str) -> Settings {
+    let secrets = ["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET];
+    let mut settings = settings(folder.path().to_str().unwrap(), &secrets);
+    settings.store.database =
+        DatabaseSettings { database_url: Some(url.parse().unwrap()), ..Default::default() };
+    settings
+}
+
+/// A cluster with loans to pay, a server on it, and the token of an agent.
+fn filled() -> (Cluster, Server, String) {
+    let cluster = Cluster::start();
+    fill(cluster.settings(), LOANS);
+    let server = Server::start_on(&cluster.options());
+    let token = sign_in(&server.address);
+    (cluster, server, token)
 }
 
 impl Drop for Cluster {
@@ -120,6 +143,13 @@ pub fn wait_until(what: &str, timeout: Duration, mut is_so: impl FnMut() -> bool
         assert!(Instant::now() < until, "{what}: timed out after {timeout:?}");
         thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Waits until nothing is open but the demo's two payouts.
+pub fn wait_until_settled(server: &Server) {
+    wait_until("settled", Duration::from_mins(1), || {
+        console(server, "GET", "/invariant", None).body["pending"] == 2
+    });
 }
 
 /// Pays one loan of [`fill`] without a key.
@@ -179,10 +209,7 @@ fn a_payout_that_is_written_concurrently_without_the_lock_prevents_another() {
     if !test_store::is_postgres() {
         return;
     }
-    let cluster = Cluster::start();
-    fill(cluster.settings(), LOANS);
-    let server = Server::start_on(&cluster.options());
-    let token = sign_in(&server.address);
+    let (cluster, server, token) = filled();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let other = || runtime.block_on(PgConnection::connect(&cluster.url)).unwrap();
     let (mut writer, mut observer) = (other(), other());
@@ -397,12 +424,7 @@ fn a_pooler_that_is_killed_while_loans_are_paid_loses_nothing_and_pays_nothing_t
         let ended = Ended(&is_over);
         for caller in 0..8 {
             let (address, answers, is_over) = (&servers[caller % 2].address, &answers, &is_over);
-            scope.spawn(move || {
-                while !is_over.load(Ordering::Relaxed) {
-                    keep_paying(address, answers, is_over);
-                    thread::sleep(Duration::from_millis(20));
-                }
-            });
+            scope.spawn(move || pay_on(address, answers, is_over, PAUSE));
         }
         for _ in 0..5 {
             let before = paid();
@@ -411,9 +433,7 @@ fn a_pooler_that_is_killed_while_loans_are_paid_loses_nothing_and_pays_nothing_t
         }
         drop(ended);
     });
-    wait_until("settled", Duration::from_mins(1), || {
-        console(&servers[0], "GET", "/invariant", None).body["pending"] == 2
-    });
+    wait_until_settled(&servers[0]);
     drop(servers);
     crash::check(cluster.settings(), &answers.into_inner().unwrap(), Lost::Nothing);
 }
@@ -499,10 +519,7 @@ fn a_postgresql_that_hangs_is_given_up_within_seconds() {
     if !test_store::is_postgres() {
         return;
     }
-    let cluster = Cluster::start();
-    fill(cluster.settings(), LOANS);
-    let server = Server::start_on(&cluster.options());
-    let token = sign_in(&server.address);
+    let (cluster, server, token) = filled();
     assert_eq!(pay_once(&server, &token, 7).status, 200);
     let hanging = Hanging::start(&cluster);
     thread::scope(|scope| {
@@ -680,9 +697,7 @@ fn kill_servers_repeatedly(rounds: u32, loans: usize) {
         let ended = Ended(&is_over);
         let servers = pay_and_kill(&cluster, rounds, &answers);
         // The surviving servers settle what the killed ones left open.
-        wait_until("settled", Duration::from_mins(1), || {
-            console(&servers[1], "GET", "/invariant", None).body["pending"] == 2
-        });
+        wait_until_settled(&servers[1]);
         drop(ended);
         watching.join().unwrap()
     });
@@ -713,13 +728,7 @@ fn pay_and_kill(cluster: &Cluster, rounds: u32, answers: &Mutex<Answers>) -> Vec
         thread::scope(|scope| {
             for caller in 0..3 * SERVERS {
                 let (address, is_over) = (&addresses[caller % SERVERS], &is_over);
-                scope.spawn(move || {
-                    // It returns when the server or the database is unavailable.
-                    while !is_over.load(Ordering::Relaxed) {
-                        keep_paying(address, answers, is_over);
-                        thread::sleep(Duration::from_millis(20));
-                    }
-                });
+                scope.spawn(move || pay_on(address, answers, is_over, PAUSE));
             }
             thread::sleep(after);
             if round % 3 == 2 {

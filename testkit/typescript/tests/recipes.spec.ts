@@ -7,10 +7,9 @@ type Values = Record<string, unknown>;
 /** The TypeScript of each recipe of docs/console.md, by title. */
 const RECIPES = new Map(
   readFileSync(join(import.meta.dirname, '../../../docs/console.md'), 'utf8')
-    .split(/\n###? /)
+    .split('\n## ')
     .slice(1)
-    .map((section) => [section.split('\n')[0] ?? '', /```ts\n(.*?)\n```/s.exec(section)?.[1] ?? ''] as const)
-    .filter(([title]) => title !== 'All kinds of faults'),
+    .map((section) => [section.split('\n')[0] ?? '', /```ts\n(.*?)\n```/s.exec(section)?.[1] ?? ''] as const),
 );
 
 /** What the token of a sandbox may not do; the operator's may. */
