@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::{
     browser::{Browser, html, words},
-    test_app::{TestApp, disbursement_of, waiting},
+    test_app::{Listener, TestApp, disbursement_of, waiting},
 };
 
 pub async fn add_fault(app: &TestApp, fault: Value) -> Value {
@@ -164,40 +164,59 @@ async fn exchange(stream: &mut TcpStream, request: &str) -> String {
     String::from_utf8_lossy(&answer[..read.unwrap_or(0)]).into_owned()
 }
 
+async fn address_of(app: &TestApp) -> String {
+    app.serve(Listener::Portal).await.replace("http://", "")
+}
+
+/// A connection of `client`, which states its headers after the line of each request, that has answered before.
+async fn kept_connection(address: &str, client: &str, token: &str) -> TcpStream {
+    let mut kept = TcpStream::connect(address).await.unwrap();
+    let first = raw_request("GET", "/api/v1/auth/me", token, "").replace("\r\nhost", client);
+    assert!(exchange(&mut kept, &first).await.contains(" 200 "));
+    kept
+}
+
 #[tokio::test]
 async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_lost() {
+    let browser = "\r\nsec-fetch-site: same-origin\r\nsec-fetch-mode: cors\r\nhost";
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    let pay = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string())
+        .replace("\r\nhost", browser);
+    let address = address_of(&app).await;
     for (kind, when, paid) in [("drop", "before", 0), ("reset", "after", 1)] {
         let fault = json!({"method": "POST", "path": path, "kind": kind, "when": when, "times": 1});
         add_fault(&app, fault).await;
-        let router = mkopo::portal_router(app.sandbox.clone());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let serving = tokio::spawn(connections::serve(listener, router, Limits::default(), async {
-            _ = stopped.await;
-        }));
-        let by_browser = |method: &str, path: &str, body: &str| {
-            raw_request(method, path, &agent.token, body)
-                .replace("\r\nhost", "\r\nsec-fetch-mode: cors\r\nhost")
-        };
-        let pay = by_browser("POST", &path, &disbursement_of(loan).to_string());
-        let mut kept = TcpStream::connect(address).await.unwrap();
-        assert!(exchange(&mut kept, &by_browser("GET", "/api/v1/auth/me", "")).await.contains(" 200 "));
+        let mut kept = kept_connection(&address, browser, &agent.token).await;
         // The kept connection closes, as if by chance, and the browser repeats the call on a new one.
         assert_eq!(exchange(&mut kept, &pay).await, "", "{kind}");
         assert_eq!(agent.records_of(loan).await.len(), 0, "{kind}");
-        let mut fresh = TcpStream::connect(address).await.unwrap();
+        let mut fresh = TcpStream::connect(&address).await.unwrap();
         assert_eq!(exchange(&mut fresh, &pay).await, "", "{kind}");
         assert_eq!(agent.records_of(loan).await.len(), paid, "{kind}");
         assert_eq!(hits(&app).await.last(), Some(&1), "{kind}");
-        drop((kept, fresh, stop));
-        serving.await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_program_that_repeats_no_call_loses_the_answer_of_a_kept_connection_once() {
+    let node = "\r\nsec-fetch-mode: cors\r\nuser-agent: node\r\nhost";
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    add_fault(&app, json!({"path": path, "kind": "drop", "when": "after", "times": 1})).await;
+    let address = address_of(&app).await;
+    let mut kept = kept_connection(&address, node, &agent.token).await;
+    let pay = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string())
+        .replace("\r\nhost", node);
+    assert_eq!(exchange(&mut kept, &pay).await, "");
+    assert_eq!(agent.records_of(loan).await[0]["status"], "COMPLETED");
+    assert_eq!(agent.disburse(loan).await.failure().1, "already_disbursed");
 }
 
 #[tokio::test]

@@ -68,7 +68,8 @@ pub async fn inject<F: Future<Output = Response>>(
 /// unseen, when a connection that has answered before closes without an answer. The call that they send then, on a new
 /// connection, meets the fault.
 pub fn to_be_repeated(sandbox: &Sandbox, request: &Request) -> Option<Response> {
-    let is_by_browser = request.headers().contains_key("sec-fetch-mode");
+    // Node states the mode of a request, as browsers do, but no site, and repeats nothing.
+    let is_by_browser = request.headers().contains_key("sec-fetch-site");
     if !is_by_browser || request.extensions().get::<Reused>().is_none() {
         return None;
     }
