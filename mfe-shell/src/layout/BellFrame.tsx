@@ -63,7 +63,7 @@ export function BellFrame({ label, heading, unread, onToggle, children }: BellFr
       />
       {unread > 0 ? (
         <span className={classes.badge} aria-hidden="true">
-          {unread > 99 ? '99+' : unread}
+          {unread > 999 ? '999+' : unread}
         </span>
       ) : null}
       {isOpen ? (

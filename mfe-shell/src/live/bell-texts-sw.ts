@@ -1,13 +1,10 @@
 import { plural } from 'mfe-kit';
 import type { BellTexts } from './bell-texts';
-import { upTo99 } from './up-to-99';
 
 const swahili: BellTexts = {
   heading: 'Arifa',
-  unread: (count) =>
-    plural(count, { one: 'Arifa, 1 haijasomwa', other: `Arifa, ${upTo99(count)} hazijasomwa` }),
-  arrived: (count) =>
-    plural(count, { one: 'Arifa 1 haijasomwa', other: `Arifa ${upTo99(count)} hazijasomwa` }),
+  unread: (count) => plural(count, { one: 'Arifa, 1 haijasomwa', other: `Arifa, ${count} hazijasomwa` }),
+  arrived: (count) => plural(count, { one: 'Arifa 1 haijasomwa', other: `Arifa ${count} hazijasomwa` }),
   unreadMark: 'Haijasomwa',
   failuresOnly: (count) => `Zilizoshindikana (${count})`,
   markAllRead: 'Weka zote kuwa zimesomwa',

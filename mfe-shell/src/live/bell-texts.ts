@@ -1,11 +1,10 @@
 import { catalogue, plural } from 'mfe-kit';
-import { upTo99 } from './up-to-99';
 
 const english = {
   heading: 'Notifications',
-  unread: (count: number) => `Notifications, ${upTo99(count)} unread`,
+  unread: (count: number) => `Notifications, ${count} unread`,
   arrived: (count: number) =>
-    plural(count, { one: '1 unread notification', other: `${upTo99(count)} unread notifications` }),
+    plural(count, { one: '1 unread notification', other: `${count} unread notifications` }),
   unreadMark: 'Unread',
   failuresOnly: (count: number) => `Failures (${count})`,
   markAllRead: 'Mark all as read',

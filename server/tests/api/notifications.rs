@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
@@ -120,4 +120,16 @@ async fn a_time_that_is_none_marks_nothing() {
     for body in [json!({"until": "yesterday"}), json!({"until": null}), json!({})] {
         assert_eq!(put(&agent, "/notifications/read", body).await.failure().1, "invalid_request");
     }
+}
+
+#[tokio::test]
+async fn the_number_of_unread_ones_is_the_true_one_also_of_those_that_are_not_listed() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    read_all(&agent).await;
+    app.later(Duration::from_secs(1)).await;
+    app.set_console(Method::POST, "/loans", json!({"count": 176})).await;
+    let all = notifications(&agent).await;
+    assert_eq!(all["unread"], 176);
+    assert_eq!(all["notifications"].as_array().unwrap().len(), 50);
 }

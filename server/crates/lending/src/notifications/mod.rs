@@ -30,9 +30,6 @@ const KEPT: Duration = Duration::from_hours(7 * 24);
 /// The maximum number of notifications listed.
 const LISTED: usize = 50;
 
-/// The maximum count of unread notifications.
-const COUNTED: i64 = 100;
-
 /// The kind of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -91,11 +88,9 @@ const LOANS: &str = "
     ORDER BY loan.approved_at DESC, loan.loan_id DESC LIMIT $2";
 
 const UNREAD: &str = "
-    SELECT (SELECT count(*) FROM (
-                SELECT 1 FROM payout
-                WHERE staff_id = $1 AND processed_at > $2 AND processed_at - created_at >= 8000 LIMIT $3) AS settled)
-         + (SELECT count(*) FROM (
-                SELECT 1 FROM loan WHERE status = 'APPROVED' AND approved_at > $2 LIMIT $3) AS approved)";
+    SELECT (SELECT count(*) FROM payout
+            WHERE staff_id = $1 AND processed_at > $2 AND processed_at - created_at >= 8000)
+         + (SELECT count(*) FROM loan WHERE status = 'APPROVED' AND approved_at > $2)";
 
 /// The latest notifications of `staff_id`, the newest first.
 ///
@@ -117,9 +112,8 @@ pub async fn latest(world: &World, staff_id: &StaffId) -> Result<Notifications, 
         notification.is_read = read_until.is_some_and(|until| notification.at <= until);
     }
     let unread_since = read_until.map_or(since, |until| until.max(since));
-    let unread: i64 =
-        query_scalar(UNREAD).bind(staff_id).bind(unread_since).bind(COUNTED).fetch_one(&mut reader).await?;
-    Ok(Notifications { unread: unread.min(COUNTED), read_until, notifications })
+    let unread = query_scalar(UNREAD).bind(staff_id).bind(unread_since).fetch_one(&mut reader).await?;
+    Ok(Notifications { unread, read_until, notifications })
 }
 
 /// The newest loan and the newest payouts, compared to find additions.
