@@ -101,21 +101,21 @@ async fn a_report_has_the_figures_of_its_period_and_of_the_one_before() {
       "before_from": "2026-11-12T21:00:00.000Z",
       "before_to": "2026-11-13T09:00:00.000Z",
       "change": {
-        "average_disbursement": -53.2,
+        "average_disbursement": 214.0,
         "success_rate": 25.0,
-        "total_disbursed": 40.3,
+        "total_disbursed": 842.1,
         "total_transactions": 200.0
       },
       "figures": {
-        "average_disbursement": 33667,
+        "average_disbursement": 29833,
         "success_rate": 75.0,
-        "total_disbursed": 101000,
+        "total_disbursed": 89500,
         "total_transactions": 6
       },
       "figures_before": {
-        "average_disbursement": 72000,
+        "average_disbursement": 9500,
         "success_rate": 50.0,
-        "total_disbursed": 72000,
+        "total_disbursed": 9500,
         "total_transactions": 2
       },
       "from": "2026-11-13T21:00:00.000Z",

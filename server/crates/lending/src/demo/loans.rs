@@ -3,7 +3,7 @@
 use rand::{RngExt, rngs::ChaCha12Rng, seq::IndexedRandom};
 
 use super::{
-    ANSWERED_AFTER, DAY, Demo, DemoLoan, DemoPayout, Details,
+    ANSWERED_AFTER, DAY, Demo, DemoLoan, DemoPayout, Details, Noun,
     names::{LAST_NAMES, MEN, PURPOSES, RATES, TERMS, WOMEN},
 };
 use crate::{
@@ -53,9 +53,11 @@ impl Demo {
         let number = self.loans_made;
         let phone_number = details.phone_number;
         let (customer_id, phone_number) = self.add_customer(db, number, phone_number).await?;
-        let amount = details.amount.unwrap_or_else(|| self.amount());
+        let mut chances = self.chances_of(Noun::Loan, number);
+        let drawn = amount(&mut chances);
+        let amount = details.amount.unwrap_or(drawn);
         let loan_id = LoanId::from(format!("LN-{}-{number:05}", approved_at.in_nairobi().year()));
-        let approver = match self.rng.random_range(0..6) {
+        let approver = match chances.random_range(0..6) {
             0 => None,
             1 | 2 => self.approvers.first(),
             _ => self.approvers.last(),
@@ -64,16 +66,16 @@ impl Demo {
             .bind(&loan_id)
             .bind(&customer_id)
             .bind(amount)
-            .bind(pick(&mut self.rng, &RATES))
-            .bind(pick(&mut self.rng, &TERMS))
-            .bind(self.rng.random_bool(0.85).then(|| pick(&mut self.rng, &PURPOSES)))
+            .bind(pick(&mut chances, &RATES))
+            .bind(pick(&mut chances, &TERMS))
+            .bind(chances.random_bool(0.85).then(|| pick(&mut chances, &PURPOSES)))
             .bind(amount)
             .bind(details.notes)
             .bind(approver.map(|staff| &staff.staff_id))
             .bind(approver.map(|staff| format!("{} {}", staff.first_name, staff.last_name)))
             .bind(approver.map(|staff| &staff.email))
             .bind(approved_at)
-            .bind(approved_at.minus(DAY * self.rng.random_range(1..5)))
+            .bind(approved_at.minus(DAY * chances.random_range(1..5)))
             .execute(db)
             .await?;
         Ok(DemoLoan { loan_id, phone_number, amount })
@@ -86,6 +88,8 @@ impl Demo {
         created_at: UnixMillis,
         payout: DemoPayout,
     ) -> Result<PayoutId, Failure> {
+        self.payouts_made += 1;
+        let mut chances = self.chances_of(Noun::Payout, self.payouts_made);
         let transaction_id: TransactionId = self.ids.id(created_at);
         let receipt = match payout {
             DemoPayout::Refused(_) => None,
@@ -99,7 +103,7 @@ impl Demo {
         let refusal = if let DemoPayout::Refused(refusal) = payout { Some(refusal) } else { None };
         let result_code = refusal.map_or("0", Refusal::code);
         let settled = status != PayoutStatus::Pending;
-        let payer = if self.rng.random_bool(0.3) { self.payers.first() } else { self.payers.last() };
+        let payer = if chances.random_bool(0.3) { self.payers.first() } else { self.payers.last() };
         let payout_id: PayoutId = self.ids.id(created_at);
         query(ADD_PAYOUT)
             .bind(&payout_id)
@@ -130,35 +134,26 @@ impl Demo {
         Ok(payout_id)
     }
 
-    /// A random amount, in multiples of 500: mostly small, sometimes large.
-    fn amount(&mut self) -> Kes {
-        let top = match self.rng.random_range(0..10) {
-            0..4 => 50,
-            4..8 => 150,
-            _ => 420,
-        };
-        Kes(self.rng.random_range(10..=top) * 500)
-    }
-
     /// Adds a customer, with a phone number that is drawn unless one is `chosen`. Returns their id and phone number.
     async fn add_customer(
-        &mut self,
+        &self,
         db: &mut Connection,
         number: u32,
         chosen: Option<&'static str>,
     ) -> Result<(CustomerId, String), Failure> {
-        let woman = self.rng.random_bool(0.5);
-        let first_name = pick(&mut self.rng, if woman { &WOMEN } else { &MEN });
+        let mut chances = self.chances_of(Noun::Customer, number);
+        let woman = chances.random_bool(0.5);
+        let first_name = pick(&mut chances, if woman { &WOMEN } else { &MEN });
         let last_name = loop {
-            let name = pick(&mut self.rng, &LAST_NAMES);
+            let name = pick(&mut chances, &LAST_NAMES);
             if name != first_name {
                 break name;
             }
         };
-        let phone_number = format!("+2547{}", self.rng.random_range(10_000_000..99_999_999));
+        let phone_number = format!("+2547{}", chances.random_range(10_000_000..99_999_999));
         let phone_number = chosen.map_or(phone_number, str::to_owned);
         let customer_id = CustomerId::from(format!("CUS-{number:05}"));
-        let credit_score: i64 = self.rng.random_range(420..800);
+        let credit_score: i64 = chances.random_range(420..800);
         let risk_level = match credit_score {
             ..520 => "HIGH",
             520..640 => "MEDIUM",
@@ -169,17 +164,27 @@ impl Demo {
             .bind(first_name)
             .bind(last_name)
             .bind(&phone_number)
-            .bind(self.rng.random_range(20_000_000..39_999_999).to_string())
-            .bind(self.rng.random_bool(0.2).then(|| format!("Mama {first_name}")).filter(|_| woman))
+            .bind(chances.random_range(20_000_000..39_999_999).to_string())
+            .bind(chances.random_bool(0.2).then(|| format!("Mama {first_name}")).filter(|_| woman))
             .bind(if woman { "Female" } else { "Male" })
             .bind(format!("ACC-{number:05}"))
-            .bind(format!("0110{:08}", self.rng.random_range(1..99_999_999)))
+            .bind(format!("0110{:08}", chances.random_range(1..99_999_999)))
             .bind(credit_score)
             .bind(risk_level)
             .execute(&mut *db)
             .await?;
         Ok((customer_id, phone_number))
     }
+}
+
+/// A random amount, in multiples of 500: mostly small, sometimes large.
+fn amount(chances: &mut ChaCha12Rng) -> Kes {
+    let top = match chances.random_range(0..10) {
+        0..4 => 50,
+        4..8 => 150,
+        _ => 420,
+    };
+    Kes(chances.random_range(10..=top) * 500)
 }
 
 pub(super) fn pick<T: Copy, const N: usize>(rng: &mut ChaCha12Rng, from: &[T; N]) -> T {

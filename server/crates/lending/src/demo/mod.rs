@@ -135,7 +135,7 @@ pub type Hashes = [String; STAFF.len()];
 
 /// Hashes the password for each account, which takes too long for a transaction.
 pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
-    let hashes = try_join_all(STAFF.iter().map(|_| passwords.hash(PASSWORD.into()))).await?;
+    let hashes = try_join_all(STAFF.iter().map(|_| passwords.hash_for_demo(PASSWORD.into()))).await?;
     hashes.try_into().map_err(|_| Failure::Internal("expected one hash for each account".to_owned()))
 }
 
@@ -204,9 +204,19 @@ pub async fn fill(
     demo.waiting(connection).await
 }
 
+/// A noun whose rows have chances of their own.
+#[derive(Clone, Copy)]
+enum Noun {
+    Customer,
+    Loan,
+    /// The times of a loan.
+    Time,
+    Payout,
+}
+
 /// Generates demo data from one seed.
 struct Demo {
-    rng: ChaCha12Rng,
+    seed: u64,
     ids: Randomness,
     now: UnixMillis,
     /// The staff who approve loans; some loans have no known approver.
@@ -214,6 +224,7 @@ struct Demo {
     /// The staff who pay loans out.
     payers: Vec<Colleague>,
     loans_made: u32,
+    payouts_made: u32,
 }
 
 /// A member of staff.
@@ -294,13 +305,27 @@ const ADD_STAFF: &str = "
 impl Demo {
     fn new(seed: u64, now: UnixMillis) -> Self {
         Self {
-            rng: ChaCha12Rng::seed_from_u64(seed),
+            seed,
             ids: Randomness::seeded(seed),
             now,
             approvers: Vec::new(),
             payers: Vec::new(),
             loans_made: 0,
+            payouts_made: 0,
         }
+    }
+
+    /// The chances of the row with this number. They are those of no other row, so that one more draw changes nothing
+    /// else.
+    fn chances_of(&self, noun: Noun, number: u32) -> ChaCha12Rng {
+        let mut chances = ChaCha12Rng::seed_from_u64(self.seed);
+        chances.set_stream((noun as u64) << 32 | u64::from(number));
+        chances
+    }
+
+    /// The chances of the times of the next loan.
+    fn next_times(&self) -> ChaCha12Rng {
+        self.chances_of(Noun::Time, self.loans_made + 1)
     }
 
     /// Lets `colleague` approve or pay the loans that are generated from now on.
@@ -356,7 +381,8 @@ impl Demo {
                 3..12 => HOUR * 12 * (records - 2),
                 _ => DAY * (records + 30),
             };
-            let paid_at = self.now.minus(back.min(90 * DAY)).minus(MINUTE * self.rng.random_range(0..50));
+            let paid_at =
+                self.now.minus(back.min(90 * DAY)).minus(MINUTE * self.next_times().random_range(0..50));
             let loan = self.approve(db, paid_at.minus(DAY), Details::default()).await?;
             if records % 8 == 5 {
                 let refusal = REFUSALS[records as usize % REFUSALS.len()];
@@ -375,7 +401,7 @@ impl Demo {
     async fn waiting(&mut self, db: &mut Connection) -> Result<(), Failure> {
         for number in 0..24_u32 {
             let approved_at =
-                self.now.minus(HOUR * (2 + 7 * number)).minus(MINUTE * self.rng.random_range(0..55));
+                self.now.minus(HOUR * (2 + 7 * number)).minus(MINUTE * self.next_times().random_range(0..55));
             let amount = match number {
                 0 => Some(Kes(25_000)),
                 1 => Some(Kes(75_000)),

@@ -1,6 +1,6 @@
 //! Larger amounts of data, for load tests.
 
-use rand::RngExt;
+use rand::{RngExt, rngs::ChaCha12Rng};
 
 use super::{
     Colleague, DAY, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS,
@@ -212,10 +212,11 @@ impl Demo {
     async fn records(&mut self, db: &mut Connection, records: u32) -> Result<(), Failure> {
         let mut made = 0;
         while made < records {
-            let paid_at = self.random_time_in(365);
+            let mut chances = self.next_times();
+            let paid_at = self.random_time_in(365, &mut chances);
             let loan = self.approve(db, paid_at.minus(DAY), Details::default()).await?;
-            if self.rng.random_bool(0.125) && made + 1 < records {
-                let refusal = DemoPayout::Refused(pick(&mut self.rng, &REFUSALS));
+            if chances.random_bool(0.125) && made + 1 < records {
+                let refusal = DemoPayout::Refused(pick(&mut chances, &REFUSALS));
                 self.pay(db, &loan, paid_at.minus(2 * HOUR), refusal).await?;
                 made += 1;
             }
@@ -228,14 +229,14 @@ impl Demo {
 
     async fn loans(&mut self, db: &mut Connection, loans: u32) -> Result<(), Failure> {
         for _ in 0..loans {
-            let approved_at = self.random_time_in(30);
+            let approved_at = self.random_time_in(30, &mut self.next_times());
             self.approve(db, approved_at, Details::default()).await?;
         }
         Ok(())
     }
 
     /// A random minute of the last `days`.
-    fn random_time_in(&mut self, days: u32) -> UnixMillis {
-        self.now.minus(MINUTE * self.rng.random_range(1..days * 24 * 60))
+    fn random_time_in(&self, days: u32, chances: &mut ChaCha12Rng) -> UnixMillis {
+        self.now.minus(MINUTE * chances.random_range(1..days * 24 * 60))
     }
 }
