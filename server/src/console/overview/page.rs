@@ -6,18 +6,20 @@ use axum::response::Response;
 use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
-use crate::console::{
-    payouts::audit,
-    staff,
-    traffic::Outline,
-    view::{
-        chart::{Column, column_chart},
-        frame::Frame,
-        icon::Icon,
-        page::Page,
-        visit::Visit,
-        words::{count, kes, number},
+use crate::{
+    console::{
+        payouts::audit,
+        staff,
+        view::{
+            chart::{Column, column_chart},
+            frame::Frame,
+            icon::Icon,
+            page::Page,
+            visit::Visit,
+            words::{count, kes, number},
+        },
     },
+    traffic::Outline,
 };
 use base::{clock::UnixMillis, error::Failure, kes::Kes};
 use lending::{
@@ -110,14 +112,10 @@ fn payouts_by_day(zone: &TimeZone, midnights: &[UnixMillis], totals: &[DayTotal]
     }
     let bars = midnights.iter().take(DAYS as usize).map(|day| {
         let [completed, pending, failed] = days.get(&day.0).copied().unwrap_or_default();
-        let date = day.in_zone(zone).strftime("%-d %b");
-        let label = format!(
-            "{date}: {} completed, {} pending, {} failed",
-            kes(completed.1),
-            kes(pending.1),
-            kes(failed.1)
-        );
-        Column { label, parts: vec![("good", completed.1.0), ("wait", pending.1.0), ("bad", failed.1.0)] }
+        let at = day.in_zone(zone).strftime("%-d %b").to_string();
+        let text =
+            format!("{} completed, {} pending, {} failed", kes(completed.1), kes(pending.1), kes(failed.1));
+        Column { at, text, parts: vec![("good", completed.1.0), ("wait", pending.1.0), ("bad", failed.1.0)] }
     });
     let bars: Vec<Column> = bars.collect();
     let with_status = |status| totals.iter().filter(move |total| total.status == status);
@@ -132,8 +130,12 @@ fn payouts_by_day(zone: &TimeZone, midnights: &[UnixMillis], totals: &[DayTotal]
             <div class="top"><h2 id="days-title">"Payouts, last 14 days"</h2></div>
             <div class="in">
                 <p class="num">{summary.clone()}</p>
-                {column_chart(format!("Payouts per day, last {DAYS} days: {summary}"), bars)}
-                <p class="axis"><span>{from}</span><span>"today"</span></p>
+                {column_chart(
+                    format!("Payouts per day, last {DAYS} days: {summary}"),
+                    [from, "today".to_owned()],
+                    |most| format!("up to {}", kes(Kes(most))),
+                    bars,
+                )}
                 {legend(&[("good", "Completed"), ("wait", "Pending"), ("bad", "Failed")])}
             </div>
         </section>
@@ -150,9 +152,9 @@ fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Outline]) -> AnyVi
         let (from, to) = (minutes_ago(ago + 1), minutes_ago(ago));
         let all = between(from, to).count();
         let failed = between(from, to).filter(is_failed).count();
-        let label =
-            format!("{}: {}, {failed} failed", to.in_zone(zone).strftime("%H:%M"), count(all, "call"));
-        Column { label, parts: vec![("good", to_i64(all - failed)), ("bad", to_i64(failed))] }
+        let at = to.in_zone(zone).strftime("%H:%M").to_string();
+        let text = format!("{}, {failed} failed", count(all, "call"));
+        Column { at, text, parts: vec![("good", to_i64(all - failed)), ("bad", to_i64(failed))] }
     });
     let bars: Vec<Column> = bars.collect();
     let all = between(minutes_ago(MINUTES), now).count();
@@ -171,8 +173,12 @@ fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Outline]) -> AnyVi
             <div class="top"><h2 id="calls-title">"API calls, last 30 minutes"</h2></div>
             <div class="in">
                 <p class="num">{summary.clone()}</p>
-                {column_chart(format!("API calls per minute, last {MINUTES} minutes: {summary}"), bars)}
-                <p class="axis"><span>"30 minutes ago"</span><span>"now"</span></p>
+                {column_chart(
+                    format!("API calls per minute, last {MINUTES} minutes: {summary}"),
+                    ["30 minutes ago", "now"].map(str::to_owned),
+                    |most| format!("up to {} calls", number(most)),
+                    bars,
+                )}
                 {legend(&[("good", "Handled"), ("bad", "Failed")])}
             </div>
         </section>

@@ -4,8 +4,10 @@ use leptos::prelude::*;
 
 /// A column of stacked parts, from bottom to top.
 pub struct Column {
-    /// The tooltip.
-    pub label: String,
+    /// Its time.
+    pub at: String,
+    /// Its values in words, for the tooltip.
+    pub text: String,
     /// The CSS class and the value of each part.
     pub parts: Vec<(&'static str, i64)>,
 }
@@ -15,9 +17,23 @@ const HEIGHT: f64 = 120.0;
 /// The fraction of a column's slot that stays empty.
 const GAP: f64 = 0.25;
 
-/// A column chart with the accessible name `label`.
-pub fn column_chart(label: String, columns: Vec<Column>) -> AnyView {
-    let highest = columns.iter().map(total).max().unwrap_or_default().max(1);
+/// A column chart with the accessible name `label`, from one time to another; `height` says how much the highest column
+/// stands for. What only one column would show is a sentence.
+pub fn column_chart(
+    label: String,
+    [from, to]: [String; 2],
+    height: impl Fn(i64) -> String,
+    columns: Vec<Column>,
+) -> AnyView {
+    let mut filled = columns.iter().filter(|column| total(column) > 0);
+    if let (only, None) = (filled.next(), filled.next()) {
+        let text = only.map_or_else(
+            || "Nothing in this time.".to_owned(),
+            |Column { at, text, .. }| format!("All at {at}: {text}."),
+        );
+        return view! { <p class="muted">{text}</p> }.into_any();
+    }
+    let highest = columns.iter().map(total).max().unwrap_or_default();
     let slot = WIDTH / as_float(columns.len());
     let bars = columns
         .into_iter()
@@ -37,14 +53,16 @@ pub fn column_chart(label: String, columns: Vec<Column>) -> AnyView {
                 .collect_view();
             // Show the tooltip for the full height, not only for the column.
             let hover_area = rectangle("hover-area", slot_start(index, slot), 0.0, slot, HEIGHT);
-            view! { <g><title>{column.label}</title>{hover_area}{parts}</g> }
+            view! { <g><title>{format!("{}: {}", column.at, column.text)}</title>{hover_area}{parts}</g> }
         })
         .collect_view();
     let frame = format!("0 0 {WIDTH} {HEIGHT}");
     view! {
+        <p class="axis"><span>{height(highest)}</span></p>
         <svg class="chart" viewBox=frame preserveAspectRatio="none" role="img" aria-label=label>
             {bars}
         </svg>
+        <p class="axis"><span>{from}</span><span>{to}</span></p>
     }
     .into_any()
 }
