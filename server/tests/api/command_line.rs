@@ -177,12 +177,15 @@ fn an_unusable_postgresql_stops_the_start_without_printing_its_password() {
     test_store::administer("CREATE ROLE guarded LOGIN PASSWORD 'the-right-password'");
     test_store::administer(&format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent_at = silent.local_addr().unwrap();
     let said: Vec<String> = [
         format!("postgres://guarded:a-wrong-password@{server}/{database}"),
         format!("postgres://mkopo:a-wrong-password@{server}/no_such_database"),
         format!("postgres://mkopo:a-wrong-password@{server}/{database}"),
         format!("postgres://mkopo:a-wrong-password@{server}/{database}?sslmode=require"),
         format!("postgres://mkopo:a-wrong-password@{closed}/{database}"),
+        format!("postgres://mkopo:a-wrong-password@{silent_at}/{database}"),
     ]
     .into_iter()
     .map(|url| {
@@ -204,6 +207,7 @@ fn an_unusable_postgresql_stops_the_start_without_printing_its_password() {
         said.replace(server, "[server]")
             .replace(database, "[database]")
             .replace(&closed.to_string(), "[closed]")
+            .replace(&silent_at.to_string(), "[silent]")
     })
     .collect();
     assert_snapshot!(said.join("\n"), @r#"
@@ -212,6 +216,7 @@ fn an_unusable_postgresql_stops_the_start_without_printing_its_password() {
     mkopo: can't open the database postgres://mkopo@[server]/[database]; set MKOPO_DATABASE_URL to one that can be written: it is read-only
     mkopo: can't open the database postgres://mkopo@[server]/[database]; set MKOPO_DATABASE_URL to one that can be written: error occurred while attempting to establish a TLS connection: server does not support TLS
     mkopo: can't open the database postgres://mkopo@[closed]/[database]; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
+    mkopo: the database postgres://mkopo@[silent]/[database] does not answer in time: it may be down, or this machine too busy. Start again when it answers, or set MKOPO_DATABASE_URL to another
     "#);
 }
 

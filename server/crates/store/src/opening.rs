@@ -113,8 +113,8 @@ impl Database {
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
             .acquire_timeout(READER_TIMEOUT)
-            .connect_with(read_options)
-            .await?;
+            // The writer has opened the file. On a busy machine, another connection may take longer than callers wait.
+            .connect_lazy_with(read_options);
         let target = Target::Sqlite { options: Box::new(options), is_durable: true };
         Ok(Self::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), max_batch_size))
     }
@@ -204,15 +204,23 @@ fn sentence(error: sqlx::Error, store: &str, setting: &str) -> anyhow::Error {
         };
     }
     let reason = match &error {
+        sqlx::Error::PoolTimedOut => return no_answer(store, setting),
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+            return no_answer(store, setting);
+        }
         sqlx::Error::Database(error) => one_line(error.message()),
         sqlx::Error::Configuration(reason) => one_line(&reason.to_string()),
-        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
-            "it does not answer".to_owned()
-        }
         sqlx::Error::Io(error) => one_line(&error.to_string()),
         other => one_line(&other.to_string()),
     };
     anyhow!("can't open {store}; set {setting} to one that can be written: {reason}")
+}
+
+fn no_answer(store: &str, setting: &str) -> anyhow::Error {
+    anyhow!(
+        "{store} does not answer in time: it may be down, or this machine too busy. Start again when it answers, or set \
+         {setting} to another"
+    )
 }
 
 fn one_line(text: &str) -> String {
