@@ -1,16 +1,14 @@
 //! Deletes data that is no longer needed, in small batches.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use crate::{
-    Sandbox,
-    slices::{self, Bundled},
-};
 use base::error::Failure;
 use lending::{
     auth::{limits, session},
     events, outbox, payouts,
 };
+use slices::{Bundled, Slices};
+use store::server_lease::ServerLease;
 
 /// The interval between two rounds.
 const INTERVAL: Duration = Duration::from_hours(1);
@@ -19,40 +17,40 @@ const INTERVAL: Duration = Duration::from_hours(1);
 const RETRY_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Deletes old data for as long as the future is polled. Of several servers, only one does so.
-pub async fn keep_deleting(sandbox: Sandbox) {
+pub async fn keep_deleting(slices: Slices, lease: Arc<ServerLease>) {
     loop {
-        let next = match delete_old_if_first(&sandbox).await {
+        let next = match delete_old_if_first(&slices, &lease).await {
             Ok(()) => INTERVAL,
             Err(failure) => {
                 tracing::warn!(?failure, "retention.round_failed");
                 RETRY_INTERVAL
             }
         };
-        sandbox.clock.sleep(next).await;
+        slices.clock.sleep(next).await;
     }
 }
 
-async fn delete_old_if_first(sandbox: &Sandbox) -> Result<(), Failure> {
-    if sandbox.server.lease.is_first().await? { delete_old(sandbox).await } else { Ok(()) }
+async fn delete_old_if_first(slices: &Slices, lease: &ServerLease) -> Result<(), Failure> {
+    if lease.is_first().await? { delete_old(slices).await } else { Ok(()) }
 }
 
-/// Deletes everything that is older than the settings allow, by real time too: nothing is lost when the
+/// Deletes everything in the world of `slices` that is older than the settings allow, by real time too: nothing is lost when the
 /// console moves the clock ahead and back.
 ///
 /// # Errors
 /// If the database fails; earlier deletions stay done.
-pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
-    let (database, settings, now) = (&sandbox.database, &sandbox.settings, sandbox.clock.earliest());
+pub async fn delete_old(slices: &Slices) -> Result<(), Failure> {
+    let (database, settings, now) = (&slices.database, &slices.settings, slices.clock.earliest());
     let days = |days: u32| Duration::from_hours(u64::from(days) * 24);
     let keys = payouts::delete_expired_keys(database, now).await?;
     let sessions = session::delete_old(database, now.minus(days(settings.keep_sessions_days))).await?;
     let messages = outbox::delete_old(database, now.minus(days(settings.keep_messages_days))).await?;
     // In base time: the console can't make events old.
-    let oldest_event = sandbox.clock.unset_now().minus(days(settings.keep_events_days));
+    let oldest_event = slices.clock.unset_now().minus(days(settings.keep_events_days));
     let events = events::delete_old(database, oldest_event).await?;
     let limits = limits::delete_expired(database, now).await?;
-    let builds = if sandbox.is_main() {
-        let bundled = Bundled::of(sandbox).await?;
+    let builds = if slices.are_of_main() {
+        let bundled = Bundled::of(slices).await?;
         slices::reports::delete_old(database, now.minus(slices::reports::KEPT)).await?
             + slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?
     } else {

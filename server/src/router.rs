@@ -1,17 +1,16 @@
 //! Which calls are served where, and who may make them.
 
-use axum::{Router, http::Method, middleware, routing::get};
+use axum::{Router, http::Method, middleware};
 use tower_http::cors::CorsLayer;
 
 use crate::{
-    Sandbox,
     console::{self, api_call},
+    health,
     http::{
         edge::{self, Edge},
         portal, reference,
     },
-    monitoring::health,
-    sandboxes, slices,
+    sandboxes::{self, Sandbox},
 };
 use base::error::Failure;
 use contract::API;
@@ -20,14 +19,12 @@ use settings::Settings;
 
 /// The routes of the portal's listener.
 pub fn portal_router(sandbox: Sandbox) -> Router {
-    let published = middleware::from_fn(slices::files::published);
-    let with_published = |builds: Router| builds.layer(published);
     let cross_origin = edge::cross_origin(&sandbox.settings);
     let routes = Router::new()
         .nest(API, api(&sandbox.settings))
         .merge(slices::deploy::api::routes())
         .merge(slices::reports::api::routes())
-        .merge(portal::routes(&sandbox, get(slices::api::live), get(slices::api::newest_kit), with_published))
+        .merge(portal::routes(&sandbox))
         .merge(reference::page())
         .merge(health::routes())
         .merge(console::absent())

@@ -8,11 +8,10 @@ use tokio::{net::TcpListener, signal};
 
 use super::folder_lock;
 use crate::{
-    Sandbox,
     http::connections::{self, Limits},
     monitoring::log,
-    sandboxes::open_files,
-    slices,
+    router,
+    sandboxes::{Sandbox, open_files},
 };
 use base::{clock::Clock, randomness::Randomness};
 use lending::{demo, outbox};
@@ -41,7 +40,7 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await?;
     announce(&sandbox);
     sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.outbox.clone()));
-    sandbox.tasks.spawn_background(slices::keep_compressing(sandbox.clone()));
+    sandbox.tasks.spawn_background(slices::keep_compressing(sandbox.slices.clone()));
     let limits = Limits {
         per_address: sandbox.settings.connections_per_address,
         trusted_proxies: sandbox.settings.trusted_proxies.clone(),
@@ -50,10 +49,10 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     let stop = shutdown_signal().shared();
     let serve = |listener, router| connections::serve(listener, router, limits.clone(), stop.clone());
     tokio::join!(
-        serve(portal, crate::portal_router(sandbox.clone())),
+        serve(portal, router::portal_router(sandbox.clone())),
         async {
             if let Some(console) = console {
-                serve(console, crate::console_router(sandbox.clone())).await;
+                serve(console, router::console_router(sandbox.clone())).await;
             }
         },
         async {

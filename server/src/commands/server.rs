@@ -11,11 +11,9 @@ use ureq::{
     tls::{Certificate, RootCerts, TlsConfig},
 };
 
-use crate::{
-    sandboxes::{HEADER as SANDBOX, Name},
-    slices::deploy,
-};
+use crate::sandboxes::{HEADER as SANDBOX, Name};
 use settings::{ConsoleListen, provider::ProviderUrl, secret_in, values};
+use slices::deploy;
 
 /// The service that a command calls.
 #[derive(clap::Args, Debug)]

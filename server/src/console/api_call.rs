@@ -12,10 +12,12 @@ use axum::{
 
 use super::{
     faults::inject::{inject, to_be_repeated},
-    sync::refresh,
     traffic::Observed,
 };
-use crate::{Sandbox, http::edge};
+use crate::{
+    http::edge,
+    sandboxes::{Sandbox, sync::refresh},
+};
 use base::error::FailureFormat;
 use lending::auth::session;
 use provider::forward;

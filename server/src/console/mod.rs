@@ -42,8 +42,6 @@ mod slices;
 // The tokens with which teams deploy their own slice.
 mod deploy_tokens;
 
-// Keeps the clock and faults in memory in sync with the database.
-pub mod sync;
 // The middleware of the portal's API.
 pub mod api_call;
 
@@ -55,7 +53,11 @@ use axum::{
 };
 
 use self::view::{ROOT, files, page::Page, under_root};
-use crate::{monitoring::health::METRICS, sandboxes::api as sandbox_calls, slices::api as slice_calls};
+use crate::{
+    health::METRICS,
+    sandboxes::{api as sandbox_calls, sync},
+};
+use ::slices::api as slice_calls;
 use base::error::Failure;
 
 /// The path of the console's API.

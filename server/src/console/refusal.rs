@@ -30,9 +30,6 @@ pub enum ConsoleRefusal {
     /// An injected fault.
     #[error("This call failed on purpose because of a fault that is set in the console.")]
     Injected(StatusCode),
-    /// No fault has this id.
-    #[error("There is no fault {0}.")]
-    FaultNotFound(String),
     /// The address already has an account.
     #[error("{0} already has an account.")]
     AccountExists(String),
@@ -50,7 +47,6 @@ impl Refused for ConsoleRefusal {
             Self::CrossSite => (StatusCode::FORBIDDEN, "cross_site"),
             Self::NotInDemoMode => (StatusCode::CONFLICT, "not_in_demo_mode"),
             Self::Injected(status) => (*status, "injected_fault"),
-            Self::FaultNotFound(_) => (StatusCode::NOT_FOUND, "fault_not_found"),
             Self::AccountExists(_) => (StatusCode::CONFLICT, "account_exists"),
             Self::SnapshotNotFound(_) => (StatusCode::NOT_FOUND, "snapshot_not_found"),
         }

@@ -15,7 +15,7 @@ use super::view::{
     page::Page,
     visit::Visit,
 };
-use crate::{Sandbox, console::ConsoleRefusal};
+use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::error::Failure;
 
 /// The calls of the console's API that are tools.

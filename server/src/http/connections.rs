@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, SocketAddr},
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, ready},
@@ -24,6 +24,7 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
 };
 use ipnet::IpNet;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
@@ -285,5 +286,5 @@ impl AsyncWrite for ClientStream {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -16,7 +16,7 @@ use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::Instrument;
 
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureBody, FailureFormat, PROBLEM_JSON, failure_media_type},

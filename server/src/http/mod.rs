@@ -6,6 +6,8 @@ mod charset;
 pub mod connections;
 // The middleware around every call.
 pub mod edge;
+// The list of slices that a page loads.
+mod live_slices;
 mod open_connections;
 // The files of the built shell and its slices.
 pub mod portal;

@@ -4,11 +4,12 @@ use std::{
     collections::HashMap,
     net::IpAddr,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -47,7 +48,7 @@ impl OpenConnections {
     /// Registers a connection from `address`. If the `limit` is reached, the connection from there that has
     /// been idle the longest is closed; `None` if none is idle.
     pub(super) fn register(&self, address: IpAddr, limit: Option<usize>) -> Option<Handle> {
-        let mut all = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.open.lock();
         if let Some(limit) = limit {
             let counts = |open: &&Arc<Open>| {
                 open.address == address
@@ -74,7 +75,7 @@ impl OpenConnections {
 
     /// Closes the connection that has been idle the longest, if one is idle.
     pub(super) fn close_longest_idle(&self) {
-        let all = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.open.lock();
         if let Some(open) = longest_idle(all.values().filter(|open| !open.close.is_cancelled())) {
             open.close.cancel();
         }
@@ -125,6 +126,6 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.all.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        self.all.open.lock().remove(&self.id);
     }
 }

@@ -11,33 +11,25 @@ use axum::{
     http::{HeaderValue, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Redirect, Response},
-    routing::{MethodRouter, get},
+    routing::get,
 };
 use percent_encoding::percent_decode_str;
 use tower_http::services::{ServeDir, ServeFile};
 
-use super::charset;
-use crate::Sandbox;
+use super::{charset, live_slices};
+use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use settings::Settings;
+use slices::{SLICES_FOLDER, files::published};
 use web::accept;
 
 const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// The folder that every build of a slice is served from, as `/slices/<name>/<version>/…`.
-pub const SLICES_FOLDER: &str = "/slices";
-
 /// The portal's files, the shell's page for every path of a screen, and the kit with its gallery.
-/// `live_slices` answers `/slices.json`, which is served even without a portal folder; `newest_kit` redirects
-/// to the kit's package; `with_published` adds the published builds to the bundled ones.
-pub fn routes(
-    sandbox: &Sandbox,
-    live_slices: MethodRouter,
-    newest_kit: MethodRouter,
-    with_published: impl FnOnce(Router) -> Router,
-) -> Router {
-    let live = Router::new().route("/slices.json", live_slices);
+/// `/slices.json` is served even without a portal folder.
+pub fn routes(sandbox: &Sandbox) -> Router {
+    let live = Router::new().route("/slices.json", get(live_slices::live));
     let Some(folder) = &sandbox.settings.portal_dir else {
         return live.fallback(async || Failure::NotFound);
     };
@@ -49,12 +41,13 @@ pub fn routes(
     let page = Router::new().fallback_service(page).layer(middleware::from_fn(answer_only_people));
     let policy = content_security_policy(folder, &sandbox.settings);
     // A missing file of a slice must be answered with 404, not with the shell's page.
-    let builds = with_published(Router::new().fallback_service(files(folder.join("slices"))));
+    let builds =
+        Router::new().fallback_service(files(folder.join("slices"))).layer(middleware::from_fn(published));
     let gallery = ServeFile::new(folder.join("kit/gallery/index.html"));
     let kit = Router::new()
         .route("/gallery", get(async || Redirect::permanent("/kit/gallery/")))
         .route_service("/gallery/", gallery.precompressed_br().precompressed_gzip())
-        .route("/mfe-kit.tgz", newest_kit)
+        .route("/mfe-kit.tgz", get(live_slices::newest_kit))
         .fallback_service(files(folder.join("kit")));
     Router::new()
         .route_service("/kit/", ServeFile::new(folder.join("kit/index.html")))

@@ -10,12 +10,13 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     io::{self, IsTerminal, Write},
     sync::{
-        Mutex, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tracing::{
     Event, Level, Metadata,
     field::{Field, Visit},
@@ -84,7 +85,7 @@ struct Repeats(Mutex<HashMap<u64, Instant>>);
 
 impl Repeats {
     fn is_new(&self, cause: u64, now: Instant) -> bool {
-        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.0.lock();
         let is_recent = |at: &Instant| now.duration_since(*at) < REPEAT_INTERVAL;
         if written.get(&cause).is_some_and(is_recent) {
             return false;

@@ -1,6 +1,6 @@
 //! Metrics for operators, in Prometheus's text format.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use prometheus::{
@@ -9,12 +9,33 @@ use prometheus::{
 };
 
 use super::log;
-use crate::{
-    Sandbox, Server,
-    slices::{self, Bundled},
-};
 use base::error::Failure;
-use store::query_scalar;
+use slices::{Bundled, Report, Slices};
+use store::{Database, Load, query_scalar};
+
+/// The state that is read when the metrics are asked for.
+#[derive(Debug)]
+pub struct Now {
+    /// The load of the database.
+    pub database: Load,
+    /// The numbers of forwarded calls that were checked and not checked; `None` without a provider.
+    pub forwarded: Option<(u64, u64)>,
+    /// The load of the sandboxes; `None` if they are off.
+    pub sandboxes: Option<SandboxLoad>,
+}
+
+/// The calls to this server since it started, by sandbox, and the sandboxes that are open.
+#[derive(Debug)]
+pub struct SandboxLoad {
+    /// The calls of `main`.
+    pub main: i64,
+    /// The calls of those that are named.
+    pub busiest: Vec<(String, i64)>,
+    /// The calls of all the rest.
+    pub rest: i64,
+    /// The number of open sandboxes.
+    pub open: usize,
+}
 
 /// The metrics of `main`, and the load of the other sandboxes.
 #[derive(Debug)]
@@ -66,9 +87,6 @@ struct SliceMetrics {
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
 const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0];
-
-/// Maximum number of sandboxes with a series of their own.
-const NAMED_SANDBOXES: usize = 20;
 
 /// The label for all other sandboxes, which is not a valid name.
 const OTHER_SANDBOXES: &str = "(others)";
@@ -261,10 +279,11 @@ impl Metrics {
         self.payouts.answers_missing.inc_by(missing as u64);
     }
 
-    /// Counts reports of pages on an existing build.
-    pub fn reported(&self, slice: &str, version: &str, outcome: &str, took: Option<Duration>, times: u64) {
-        self.slices.loads.with_label_values(&[slice, version, outcome]).inc_by(times);
-        if let Some(took) = took {
+    /// Counts a report of pages on an existing build.
+    pub fn reported(&self, report: &Report, times: u64) {
+        let Report { slice, version, outcome, .. } = report;
+        self.slices.loads.with_label_values(&[slice.as_str(), version, outcome.name()]).inc_by(times);
+        if let Some(took) = report.took() {
             let time = self.slices.load_time.with_label_values(&[slice, version]);
             (0..times).for_each(|_| time.observe(took.as_secs_f64()));
         }
@@ -275,45 +294,39 @@ impl Metrics {
         self.provider.differences.with_label_values(&[operation, kind]).inc();
     }
 
-    /// All metrics as text, with names of sandboxes if that is allowed. Those that come from the database have the
-    /// values that [`keep_current`] read last, so that this call does not load the database.
-    pub fn text(&self, server: &Server, names_sandboxes: bool) -> Result<String, Failure> {
-        let database = server.database.load();
+    /// All metrics as text. Those that come from the database have the values that [`keep_current`] read last, so that
+    /// this call does not load the database.
+    pub fn text(&self, now: Now) -> Result<String, Failure> {
+        let Now { database, forwarded, sandboxes } = now;
         self.database.writes_waiting.set(count(database.writes_waiting));
         self.database.conflicts.set(i64::try_from(database.conflicts).unwrap_or(i64::MAX));
         self.database.readers.with_label_values(&["idle"]).set(count(database.readers_idle));
         self.database.readers.with_label_values(&["busy"]).set(count(database.readers_busy));
-        if let Some(provider) = &server.provider {
-            for (checked, calls) in [("yes", provider.held.counts().0), ("no", provider.held.counts().1)] {
-                self.provider
-                    .calls
-                    .with_label_values(&[checked])
-                    .set(i64::try_from(calls).unwrap_or(i64::MAX));
-            }
+        for (checked, calls) in forwarded.iter().flat_map(|(checked, not)| [("yes", checked), ("no", not)]) {
+            self.provider.calls.with_label_values(&[checked]).set(i64::try_from(*calls).unwrap_or(i64::MAX));
         }
         self.log_lines_lost.set(i64::try_from(log::lines_lost()).unwrap_or(i64::MAX));
         let mut families = self.registry.gather();
-        if server.sandboxes.are_on() {
-            let named = if names_sandboxes { NAMED_SANDBOXES } else { 0 };
-            families.extend(of_sandboxes(server, named).map_err(not_encoded)?);
+        if let Some(sandboxes) = sandboxes {
+            families.extend(of_sandboxes(&sandboxes).map_err(not_encoded)?);
         }
         TextEncoder::new().encode_to_string(&families).map_err(not_encoded)
     }
 
     /// Reads the metrics that come from the database.
-    pub async fn refresh(&self, sandbox: &Sandbox) {
+    pub async fn refresh(&self, slices: &Slices) {
         // Metrics are served while the database is down too, and show that it is.
-        let stored = self.read_stored(sandbox).await;
+        let stored = self.read_stored(&slices.database).await;
         self.database.up.set(i64::from(stored.is_ok()));
-        if let Err(failure) = self.begin_slices(sandbox).await {
+        if let Err(failure) = self.begin_slices(slices).await {
             tracing::debug!(?failure, "metrics.slices_not_read");
         }
     }
 
     /// Begins the counts of the live builds at 0: an alert on nobody loading them needs a series.
-    async fn begin_slices(&self, sandbox: &Sandbox) -> Result<(), Failure> {
-        let bundled = Bundled::of(sandbox).await?;
-        for slice in slices::all(&mut *sandbox.database.read().await?, &bundled).await? {
+    async fn begin_slices(&self, slices: &Slices) -> Result<(), Failure> {
+        let bundled = Bundled::of(slices).await?;
+        for slice in slices::all(&mut *slices.database.read().await?, &bundled).await? {
             for version in slice.served() {
                 for outcome in ["loaded", "not_loaded", "crashed"] {
                     self.slices
@@ -326,8 +339,8 @@ impl Metrics {
         Ok(())
     }
 
-    async fn read_stored(&self, sandbox: &Sandbox) -> Result<(), Failure> {
-        let mut reader = sandbox.database.read().await?;
+    async fn read_stored(&self, database: &Database) -> Result<(), Failure> {
+        let mut reader = database.read().await?;
         self.payouts.pending.set(query_scalar(PENDING).fetch_one(&mut reader).await?);
         self.outbox.waiting.set(lending::outbox::count_waiting(&mut reader).await?);
         for (channel, messages) in lending::outbox::count_by_channel(&mut reader).await? {
@@ -338,20 +351,19 @@ impl Metrics {
 }
 
 /// The metrics of sandboxes, made for each request, because the busiest sandboxes change.
-fn of_sandboxes(server: &Server, named: usize) -> prometheus::Result<Vec<MetricFamily>> {
+fn of_sandboxes(load: &SandboxLoad) -> prometheus::Result<Vec<MetricFamily>> {
     let calls = Opts::new(
         "mkopo_sandbox_calls",
         "Calls to this server since it started, by sandbox for main and the 20 busiest others.",
     );
     let by_sandbox = IntGaugeVec::new(calls, &["sandbox"])?;
-    let calls = server.sandboxes.calls(named);
-    by_sandbox.with_label_values(&["main"]).set(calls.main);
-    for (name, calls) in &calls.busiest {
+    by_sandbox.with_label_values(&["main"]).set(load.main);
+    for (name, calls) in &load.busiest {
         by_sandbox.with_label_values(&[name.as_str()]).set(*calls);
     }
-    by_sandbox.with_label_values(&[OTHER_SANDBOXES]).set(calls.rest);
+    by_sandbox.with_label_values(&[OTHER_SANDBOXES]).set(load.rest);
     let open = IntGauge::new("mkopo_sandboxes_open", "Sandboxes that this server has open.")?;
-    open.set(count(server.sandboxes.count_open()));
+    open.set(count(load.open));
     let registry = Registry::new();
     registry.register(Box::new(by_sandbox))?;
     registry.register(Box::new(open))?;
@@ -367,9 +379,9 @@ fn not_encoded(error: prometheus::Error) -> Failure {
 const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Reads the metrics that come from the database again and again, for as long as the future is polled.
-pub async fn keep_current(sandbox: Sandbox) {
+pub async fn keep_current(metrics: Arc<Metrics>, slices: Slices) {
     loop {
-        sandbox.server.metrics.refresh(&sandbox).await;
+        metrics.refresh(&slices).await;
         tokio::time::sleep(REFRESH_INTERVAL).await;
     }
 }

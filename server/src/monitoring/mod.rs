@@ -1,7 +1,5 @@
-//! Health checks and metrics.
+//! The log and the metrics.
 
-// Health, readiness and metrics for operators.
-pub mod health;
 // The metrics in Prometheus's format.
 pub mod metrics;
 // The log, which never delays or fails a call.

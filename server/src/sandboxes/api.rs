@@ -11,8 +11,8 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Sandbox;
 use super::{EXPIRES_IN, Listed, Made, Name, Sandboxes, Wish};
-use crate::Sandbox;
 use base::{
     clock::{UnixMillis, duration},
     error::Failure,

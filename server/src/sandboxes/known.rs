@@ -2,16 +2,17 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::sync::{RwLock, watch};
 
+use super::{Kept, Sandbox};
 use super::{Record, records::Use};
-use crate::{Kept, Sandbox};
 use base::clock::UnixMillis;
 
 /// Precision of the stored last use. For a sandbox that expires soon, it is its lifetime divided by
@@ -176,12 +177,12 @@ impl Known {
 
     /// Takes the state that was kept when the sandbox was closed.
     pub fn take_kept(&self) -> Option<Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.kept.lock().take()
     }
 
     /// Keeps some state while the sandbox is closed.
     pub fn keep(&self, kept: Kept) {
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        *self.kept.lock() = Some(kept);
     }
 }
 
@@ -207,7 +208,7 @@ impl Drop for Working {
 impl Open {
     /// Returns `true` if there were commits since the last call.
     pub fn has_changed(&self) -> bool {
-        let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut commits = self.commits.lock();
         let has_changed = commits.has_changed().unwrap_or(false);
         if has_changed {
             commits.mark_unchanged();

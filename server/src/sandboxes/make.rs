@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::FutureExt;
 
 use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
-use crate::{Kept, sandboxes::SandboxRefusal};
+use crate::sandboxes::{Kept, SandboxRefusal};
 use base::{
     clock::{Setting, UnixMillis},
     error::Failure,

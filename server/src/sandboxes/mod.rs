@@ -6,6 +6,7 @@
 
 mod address;
 pub mod api;
+mod console_token;
 mod known;
 mod make;
 mod name;
@@ -15,27 +16,34 @@ mod records;
 mod refusal;
 mod registry;
 mod remove;
+mod sandbox;
 mod scheduler;
+mod server;
+pub mod sync;
 mod templates;
 
 pub use refusal::SandboxRefusal;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, atomic::AtomicI64},
+    sync::{Arc, atomic::AtomicI64},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 pub use self::{
     address::{Addresses, HEADER},
+    console_token::{Access, ConsoleToken},
     make::{Made, Wish, token_parts},
     name::Name,
     not_found::page as not_found_page,
     records::Record,
     registry::{Calls, InUse, Listed},
+    sandbox::{Kept, Sandbox, SandboxState},
     scheduler::{keep, tend},
+    server::Server,
 };
 use self::{known::Known, templates::Templates};
 use base::{clock::Clock, randomness::Randomness};

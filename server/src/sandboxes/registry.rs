@@ -2,21 +2,22 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use axum::http::request::Parts;
 use futures::FutureExt;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 
 use super::{
-    Name, Record, Sandboxes,
+    Name, Record, Sandbox, SandboxRefusal, Sandboxes, Server,
     known::{Due, Known, Open},
     open_files::max_open,
     records::{self, Use},
 };
-use crate::{Sandbox, Server, sandboxes::SandboxRefusal};
+
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
 
@@ -216,8 +217,8 @@ impl Sandboxes {
         }
     }
 
-    fn all_known(&self) -> std::sync::MutexGuard<'_, HashMap<Name, Arc<Known>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn all_known(&self) -> MutexGuard<'_, HashMap<Name, Arc<Known>>> {
+        self.known.lock()
     }
 
     /// All sandboxes that this server knows.

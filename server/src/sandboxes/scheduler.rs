@@ -11,7 +11,8 @@ use super::{
     known::{Due, Known},
     records,
 };
-use crate::{Sandbox, Server, retention};
+use super::{Sandbox, Server};
+use crate::retention;
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::Trail;
 use store::Connection;
@@ -197,7 +198,7 @@ async fn work(sandbox: &Sandbox, known: &Known, now: UnixMillis) -> Result<Optio
     // First, because it loads the clock, by which old rows are deleted.
     let next = sandbox.work().await?;
     if known.is_sweep_due(now, SWEEP_INTERVAL) {
-        retention::delete_old(sandbox).await?;
+        retention::delete_old(&sandbox.slices).await?;
     }
     Ok(next)
 }

@@ -17,9 +17,6 @@ const ROUTERS: [&str; 2] = ["mkopo/router.rs", "mkopo/console/mod.rs"];
 /// Modules that only share the name of doors.
 const NOT_DOORS: [&str; 2] = ["mkopo/console/view/page.rs", "lending/lists/page.rs"];
 
-/// The crate whose root is not counted yet: it makes the sandboxes that its modules take.
-const ROOT_NOT_COUNTED: &str = "mkopo";
-
 /// The paths that a source uses, each from the name of its crate.
 struct Uses<'a> {
     modules: &'a HashSet<Vec<String>>,
@@ -196,8 +193,7 @@ fn graphs() -> BTreeMap<String, Graph> {
         let (of_crate, from) = (module[0].clone(), top(&module));
         let graph = graphs.entry(of_crate.clone()).or_default();
         for to in used.iter().filter(|path| path[0] == of_crate).map(|path| top(path)) {
-            let is_counted = of_crate != ROOT_NOT_COUNTED || (from != "lib" && to != "lib");
-            if is_counted && to != from {
+            if to != from {
                 let edges = graph.entry(from.clone()).or_default();
                 edges.entry(to).or_insert_with(|| source.path.display().to_string());
             }

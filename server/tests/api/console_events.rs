@@ -250,7 +250,7 @@ async fn nothing_on_the_console_empties_the_trail_or_changes_its_times() {
     app.sign_in("agent").await;
     app.set_console(Method::POST, "/data/snapshots/empty", json!({})).await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "900d"})).await;
-    retention::delete_old(&app.sandbox).await.unwrap();
+    retention::delete_old(&app.sandbox.slices).await.unwrap();
     app.sign_in("supervisor").await;
     app.set_console(Method::POST, "/data/reset", json!({})).await;
     app.console(Method::PUT, "/data/snapshots/empty", None).await;
@@ -271,11 +271,11 @@ async fn events_are_kept_for_400_days() {
     let app = TestApp::start().await;
     app.sign_in("agent").await;
     app.clock.advance(DAY * 399);
-    retention::delete_old(&app.sandbox).await.unwrap();
+    retention::delete_old(&app.sandbox.slices).await.unwrap();
     app.sign_in("supervisor").await;
     assert_eq!(kinds(&app).await.len(), 2);
     app.clock.advance(DAY);
-    retention::delete_old(&app.sandbox).await.unwrap();
+    retention::delete_old(&app.sandbox.slices).await.unwrap();
     assert_eq!(
         events(&app, "").await.iter().map(short).collect::<Vec<_>>(),
         [["signed_in", "supervisor@mkopo.test", "-"]]

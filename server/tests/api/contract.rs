@@ -16,16 +16,14 @@ use lending::{
     reports::{About, Period, Unit},
 };
 use mkopo::{
-    console::{
-        ConsoleRefusal,
-        faults::{self, FaultPhase},
-    },
+    console::ConsoleRefusal,
+    faults::{self, FaultPhase, FaultRefusal},
     sandboxes::SandboxRefusal,
-    slices::{self, SliceRefusal},
 };
 use provider::ProviderRefusal;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::to_raw_value};
+use slices::SliceRefusal;
 
 fn all() -> &'static Value {
     ::contract::json().unwrap()
@@ -123,7 +121,7 @@ fn the_enums_have_the_words_of_the_contract() {
         ("FaultKind", words_of::<faults::Kind>()),
         ("FaultMoment", words_of::<FaultPhase>()),
         ("EventKind", words_of::<events::Kind>()),
-        ("SliceReport/properties/outcome", words_of::<slices::reports::Outcome>()),
+        ("SliceReport/properties/outcome", words_of::<slices::Outcome>()),
     ] {
         let listed =
             all().pointer(&format!("/components/schemas/{schema}/enum")).unwrap().as_array().unwrap();
@@ -174,7 +172,7 @@ fn failures() -> Vec<Failure> {
         ConsoleRefusal::NotWithProvider.into(),
         ConsoleRefusal::CrossSite.into(),
         ConsoleRefusal::NotInDemoMode.into(),
-        ConsoleRefusal::FaultNotFound(any()).into(),
+        FaultRefusal::FaultNotFound(any()).into(),
         ConsoleRefusal::AccountExists(any()).into(),
         ConsoleRefusal::SnapshotNotFound(any()).into(),
         SandboxRefusal::SandboxNotFound(any()).into(),

@@ -8,11 +8,11 @@ use axum::{
 };
 use insta::assert_snapshot;
 use lending::events::Trail;
-use mkopo::slices::{
+use serde_json::{Value, json};
+use slices::{
     SliceName, archive,
     deploy::{self, NewToken},
 };
-use serde_json::{Value, json};
 use store::query_scalar;
 
 use crate::{

@@ -14,12 +14,10 @@ use base::{
     phone::Msisdn,
 };
 use clap::Parser;
-use mkopo::{
-    commands::CommandLine,
-    slices::{SliceName, archive},
-};
+use mkopo::commands::CommandLine;
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
+use slices::{SliceName, archive};
 use store::url::DatabaseUrl;
 
 use crate::{

@@ -24,7 +24,7 @@ async fn rows(app: &TestApp, table: &'static str) -> i64 {
 
 async fn after(app: &TestApp, time: Duration) {
     app.clock.advance(time);
-    retention::delete_old(&app.sandbox).await.unwrap();
+    retention::delete_old(&app.sandbox.slices).await.unwrap();
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_clock_that_is_moved_on_and_back_loses_nothing() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "365d"})).await;
-    retention::delete_old(&app.sandbox).await.unwrap();
+    retention::delete_old(&app.sandbox.slices).await.unwrap();
     app.set_console(Method::DELETE, "/clock", json!(null)).await;
     assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::OK);
 }

@@ -5,8 +5,9 @@ use axum::{
     http::{Method, Request, StatusCode, header},
 };
 use insta::assert_snapshot;
-use mkopo::{retention, slices::archive};
+use mkopo::retention;
 use serde_json::{Value, json};
+use slices::archive;
 use tempfile::TempDir;
 
 use crate::{
@@ -270,7 +271,7 @@ async fn the_build_of_a_rollout_is_kept_however_old_it_is() {
         app.send(publication("?hold=true", archive::write(&build("mfe-loans", version)).unwrap())).await;
         app.clock.advance(std::time::Duration::from_mins(1));
     }
-    retention::delete_old(&app.sandbox).await.unwrap();
+    retention::delete_old(&app.sandbox.slices).await.unwrap();
     let overview = app.console(Method::GET, "/slices", None).await.json();
     let kept: Vec<&Value> =
         overview["slices"][0]["builds"].as_array().unwrap().iter().map(|build| &build["version"]).collect();

@@ -27,7 +27,7 @@ async fn without_its_database_it_is_healthy_but_not_ready() {
     assert_eq!(answer.failure().0, 503);
     assert_eq!(answer.failure().1, "busy");
     assert_eq!(answer.headers[header::RETRY_AFTER], "1");
-    app.sandbox.server.metrics.refresh(&app.sandbox).await;
+    app.sandbox.server.metrics.refresh(&app.sandbox.slices).await;
     let metrics = app.call(Method::GET, "/metrics", None).await;
     assert!(String::from_utf8(metrics.bytes).unwrap().contains("mkopo_database_up 0\n"));
 }
@@ -77,7 +77,7 @@ async fn calls_and_payouts_are_counted() {
     agent.disburse(loan).await;
     app.call(Method::GET, "/api/v1/nothing/like/this", None).await;
     app.call(Method::from_bytes(b"BREW").unwrap(), "/healthz", None).await;
-    app.sandbox.server.metrics.refresh(&app.sandbox).await;
+    app.sandbox.server.metrics.refresh(&app.sandbox.slices).await;
     let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
     let counted: Vec<&str> = metrics
         .lines()

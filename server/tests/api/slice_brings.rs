@@ -2,8 +2,8 @@
 
 use axum::http::StatusCode;
 use insta::assert_snapshot;
-use mkopo::slices::archive;
 use serde_json::{Value, json};
+use slices::archive;
 
 use crate::slices::{
     Files, activate, build, build_of, live, manifest, portal, publication, publish, roll_back, start,

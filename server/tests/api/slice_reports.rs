@@ -7,8 +7,9 @@ use axum::{
     extract::ConnectInfo,
     http::{Method, Request, StatusCode, header},
 };
-use mkopo::{retention, slices::watch};
+use mkopo::retention;
 use serde_json::{Value, json};
+use slices::watch;
 use store::query_as;
 
 use crate::{
@@ -70,10 +71,10 @@ async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
         assert_eq!(report(&app, address, None, &reports).await.status, StatusCode::NO_CONTENT);
     }
     assert!(kept(&app).await.is_empty(), "they are written together, later");
-    watch::look(&app.sandbox).await.unwrap();
+    watch::look(&app.sandbox.slices).await.unwrap();
     app.clock.advance(Duration::from_mins(1));
     report(&app, "192.0.2.1", None, &[loaded("0.2.0")]).await;
-    watch::look(&app.sandbox).await.unwrap();
+    watch::look(&app.sandbox.slices).await.unwrap();
     let minute = app.clock.now().0 - app.clock.now().0 % 60_000;
     let row = |minute, outcome: &str, detail: &str, times| {
         ("0.2.0".to_owned(), minute, outcome.to_owned(), detail.to_owned(), times)
@@ -98,7 +99,7 @@ async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
         assert!(metrics.contains(line), "{line}: {metrics}");
     }
     app.clock.advance(Duration::from_hours(7 * 24));
-    retention::delete_old(&app.sandbox).await.unwrap();
+    retention::delete_old(&app.sandbox.slices).await.unwrap();
     assert!(kept(&app).await.is_empty());
 }
 
@@ -107,7 +108,7 @@ async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
 async fn the_counts_of_live_builds_begin_at_0() {
     let portal = portal();
     let app = start(&portal).await;
-    app.sandbox.server.metrics.refresh(&app.sandbox).await;
+    app.sandbox.server.metrics.refresh(&app.sandbox.slices).await;
     let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
     let line = r#"mkopo_slice_loads_total{outcome="loaded",slice="mfe-loans",version="0.1.0"} 0"#;
     assert!(metrics.contains(line), "{metrics}");
@@ -135,9 +136,9 @@ async fn reports_take_100_rows_a_minute_and_the_rest_is_counted() {
         let address = format!("192.0.2.{}", status % 100);
         assert_eq!(report(&app, &address, None, &[failed(status)]).await.status, StatusCode::NO_CONTENT);
     }
-    watch::look(&app.sandbox).await.unwrap();
+    watch::look(&app.sandbox.slices).await.unwrap();
     report(&app, "192.0.2.1", None, &[loaded("0.1.0")]).await;
-    watch::look(&app.sandbox).await.unwrap();
+    watch::look(&app.sandbox.slices).await.unwrap();
     let rows = kept(&app).await;
     assert_eq!((rows.len(), rows.iter().map(|row| row.4).sum::<i64>()), (102, 201));
 }
@@ -153,7 +154,7 @@ async fn builds_and_screens_that_do_not_exist_are_ignored() {
         assert_eq!(report(&app, "192.0.2.1", None, &[unknown]).await.status, StatusCode::NO_CONTENT);
     }
     report(&app, "192.0.2.1", None, &[loaded("0.1.0")]).await;
-    watch::look(&app.sandbox).await.unwrap();
+    watch::look(&app.sandbox.slices).await.unwrap();
     assert_eq!(kept(&app).await.len(), 1);
 }
 

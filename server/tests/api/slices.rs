@@ -7,8 +7,8 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, Request, header},
 };
 use insta::assert_snapshot;
-use mkopo::slices::{self, archive};
 use serde_json::{Value, json};
+use slices::archive;
 use store::query_scalar;
 use tempfile::TempDir;
 
@@ -148,7 +148,7 @@ pub async fn start(portal: &TempDir) -> TestApp {
 /// Compresses all files that are due; returns how many contents these were.
 async fn compress(app: &TestApp) -> usize {
     let mut compressed = 0;
-    while slices::compress_next(&app.sandbox).await.unwrap() {
+    while slices::compress_next(&app.sandbox.slices).await.unwrap() {
         compressed += 1;
     }
     compressed
@@ -748,7 +748,8 @@ async fn two_large_builds_at_once_are_published_in_time_and_compressed_afterward
         assert_eq!(fetch(&app, path).await, (None, shared.clone()), "{path} is not compressed yet");
     }
 
-    let compressing = app.sandbox.tasks.spawn_background(slices::keep_compressing(app.sandbox.clone()));
+    let compressing =
+        app.sandbox.tasks.spawn_background(slices::keep_compressing(app.sandbox.slices.clone()));
     while waiting(&app).await > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
@@ -811,7 +812,7 @@ async fn another_server_compresses_what_a_server_that_died_has_claimed() {
 /// Compresses files until `path` is claimed, and drops that work.
 async fn compress_until_claimed(app: &TestApp, path: &'static str) {
     loop {
-        let mut next = std::pin::pin!(slices::compress_next(&app.sandbox));
+        let mut next = std::pin::pin!(slices::compress_next(&app.sandbox.slices));
         loop {
             tokio::select! {
                 biased;

@@ -1,7 +1,8 @@
 //! The source of ids, codes and simulated chance: the operating system, or a seed in tests.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rand::{Rng, RngExt, SeedableRng, rngs::ChaCha12Rng};
 
 use crate::clock::UnixMillis;
@@ -52,6 +53,6 @@ impl Randomness {
     }
 
     fn draw<T>(&self, f: impl FnOnce(&mut ChaCha12Rng) -> T) -> T {
-        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut self.0.lock())
     }
 }

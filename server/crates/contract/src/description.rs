@@ -2,11 +2,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, LazyLock, Mutex, PoisonError},
+    sync::{Arc, LazyLock},
 };
 
 use axum::http::Method;
 use jsonschema::Validator;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 /// The path that the calls of the contract are mounted at.
@@ -72,7 +73,7 @@ pub(super) fn resolved(pointer: String) -> Option<(&'static Value, String)> {
 /// Returns the validator of the schema at `pointer`. Validators are kept, because compiling them is slow.
 pub(super) fn validator(pointer: &str) -> Option<Arc<Validator>> {
     static COMPILED: Mutex<Option<HashMap<String, Arc<Validator>>>> = Mutex::new(None);
-    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut compiled = COMPILED.lock();
     let compiled = compiled.get_or_insert_default();
     if let Some(validator) = compiled.get(pointer) {
         return Some(Arc::clone(validator));

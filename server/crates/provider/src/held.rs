@@ -2,12 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
 };
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -87,7 +85,7 @@ pub struct Report {
 impl Held {
     /// Adds the differences of one side of a call.
     pub fn add(&self, operation: &str, side: Side, at: UnixMillis, differences: Vec<Difference>) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found.lock();
         for difference in differences {
             let Difference { kind, place, text, example, count } = difference;
             let key = Key { operation: operation.to_owned(), side, place, kind };
@@ -115,7 +113,7 @@ impl Held {
 
     /// Returns all differences that were found, with the address of the provider.
     pub fn report(&self, provider: Option<String>) -> Report {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let found = self.found.lock().clone();
         let found = found.into_iter().map(|(key, times)| {
             let Key { operation, side, place, kind } = key;
             let Times { count, first, last, text, example } = times;

@@ -27,12 +27,10 @@ mod observed;
 mod refusal;
 pub use refusal::ProviderRefusal;
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::http::Method;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 pub use self::held::{Found, Held, Report};
@@ -111,7 +109,7 @@ impl Provider {
 /// Checks forwarded calls against the contract, for as long as it is polled. `count` is called with the
 /// operation and the kind of each difference.
 pub async fn keep_checking(provider: Arc<Provider>, world: World, count: impl Fn(&str, &str)) {
-    let waiting = provider.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let waiting = provider.waiting.lock().take();
     if let Some(waiting) = waiting {
         observed::keep_checking(&world, &provider.held, waiting, count).await;
     }

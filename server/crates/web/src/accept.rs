@@ -56,3 +56,10 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
+
+/// The values of the cookies called `name`, in the order sent. A browser sends several of one name if their paths differ.
+pub fn cookies<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let cookies = lines.flat_map(|line| line.split(';')).filter_map(|cookie| cookie.split_once('='));
+    cookies.filter(move |(its_name, _)| its_name.trim() == name).map(|(_, value)| value.trim())
+}

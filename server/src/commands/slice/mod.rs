@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 pub use self::token::TokenCommand;
 use super::server::{Body, Server, ServerArguments};
-use crate::slices::{Share, SliceName, SliceRefusal, archive};
 use base::error::Failure;
 use settings::values;
+use slices::{Share, SliceName, SliceRefusal, archive};
 
 /// The arguments of `mkopo slice`.
 #[derive(clap::Args, Debug)]

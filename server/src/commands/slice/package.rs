@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use crate::slices::{MANIFEST, archive};
+use slices::{MANIFEST, archive};
 
 /// The build's folder: `folder` itself, or its `dist` if it is a package.
 fn build_in(folder: &Path) -> PathBuf {

@@ -5,11 +5,9 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::parse;
-use crate::{
-    commands::server::{Body, Server, part},
-    slices::deploy,
-};
+use crate::commands::server::{Body, Server, part};
 use settings::values;
+use slices::deploy;
 
 /// The operations on deploy tokens.
 #[derive(clap::Subcommand, Debug)]

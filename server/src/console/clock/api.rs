@@ -4,7 +4,7 @@ use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
 use super::{Change, ClockState, set, state};
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::{
     clock::{UnixMillis, duration},
     error::Failure,

@@ -5,7 +5,7 @@ pub(super) mod page;
 
 use serde::Serialize;
 
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::{
     clock::{SETTABLE, Setting, UnixMillis},
     error::Failure,

@@ -3,7 +3,7 @@
 use axum::{Json as Answer, Router, routing::get};
 
 use super::report;
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use provider::Report;
 
 /// Routes, relative to the console's API.

@@ -3,7 +3,7 @@
 pub(super) mod api;
 pub(super) mod page;
 
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use provider::{Held, Report};
 
 /// The differences found since the start; empty without a provider.

@@ -12,7 +12,7 @@ use super::{
     Start,
     snapshots::{self, Name, Snapshot},
 };
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::{clock::UnixMillis, error::Failure};
 use lending::{
     demo::{self, DemoData},

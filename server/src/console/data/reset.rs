@@ -1,6 +1,6 @@
 //! Resets to the demo data.
 
-use crate::{Sandbox, console::ConsoleRefusal};
+use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::{
     clock::{Setting, UnixMillis},
     error::Failure,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{ONE_ROW_TABLES, TABLES, empty};
-use crate::{Sandbox, console::ConsoleRefusal};
+use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::Trail;
 use store::{

@@ -7,12 +7,10 @@ use axum::{
 };
 use serde::Deserialize;
 
-use crate::{
-    Sandbox,
-    slices::deploy::{self, AddedToken, DeployToken, NewToken},
-};
+use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use lending::events::Trail;
+use slices::deploy::{self, AddedToken, DeployToken, NewToken};
 use web::extract::{Json, Path};
 
 /// Routes, relative to the console's API, which makes sure that only the operator calls them.

@@ -1,4 +1,4 @@
-//! The deploy tokens, whose rules are in [`crate::slices::deploy`]. Only the operator sees them, because each
+//! The deploy tokens, whose rules are in [`::slices::deploy`]. Only the operator sees them, because each
 //! deploys a slice to the whole deployment.
 
 pub(super) mod api;

@@ -4,21 +4,19 @@ use axum::response::Response;
 use leptos::prelude::*;
 
 use crate::{
-    console::{
-        door::Access,
-        view::{
-            form::{Button, Field},
-            frame::{empty_state, note},
-            icon::Icon,
-            page::Page,
-            table::{Head, table},
-            visit::{Done, FieldError, Question, Visit},
-            words::{Tone, tag, timestamp},
-        },
+    console::view::{
+        form::{Button, Field},
+        frame::{empty_state, note},
+        icon::Icon,
+        page::Page,
+        table::{Head, table},
+        visit::{Done, FieldError, Question, Visit},
+        words::{Tone, tag, timestamp},
     },
-    slices::deploy::{self, AddedToken, DeployToken, EXPIRES_IN, NAME, NewToken},
+    sandboxes::Access,
 };
 use base::{clock::UnixMillis, error::Failure};
+use slices::deploy::{self, AddedToken, DeployToken, EXPIRES_IN, NAME, NewToken};
 
 /// The forms.
 pub const ADD: &str = "add-token";

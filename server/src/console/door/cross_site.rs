@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{Sandbox, console::ConsoleRefusal};
+use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::error::Failure;
 use settings::Settings;
 

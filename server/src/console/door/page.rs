@@ -11,9 +11,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{Access, Operator, cookie_name, sign_ins, tickets, verify};
+use super::{Operator, cookie_name, sign_ins, tickets, verify};
 use crate::{
-    Sandbox,
     console::{
         ConsoleRefusal,
         view::{
@@ -23,7 +22,7 @@ use crate::{
             visit::{Fields, SignedIn, Visit, see_other},
         },
     },
-    sandboxes::Name,
+    sandboxes::{Access, Name, Sandbox},
 };
 use base::error::{Failure, FailureBody};
 use lending::{
@@ -127,7 +126,7 @@ pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) ->
         error: None,
         is_error_shown: AtomicBool::new(false),
     };
-    if !parts.method.is_safe() && !sandbox.console_token.is_own_form(&operator, sent.text("csrf")) {
+    if !parts.method.is_safe() && !sandbox.console_token.is_own_form(&operator.sign_in, sent.text("csrf")) {
         return rejected_form(&visit);
     }
     let (csrf, access, sandboxes) = (visit.csrf.clone(), visit.access, visit.sandboxes.clone());
@@ -161,12 +160,7 @@ async fn form_fields(headers: &HeaderMap, body: Body) -> Fields {
 }
 
 fn cookies<'a>(sandbox: &Sandbox, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
-    let expected = cookie_name(sandbox.settings.behind_tls);
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    all.flat_map(|value| value.split(';')).filter_map(move |cookie| {
-        let (name, value) = cookie.split_once('=')?;
-        (name.trim() == expected).then(|| value.trim())
-    })
+    accept::cookies(headers, cookie_name(sandbox.settings.behind_tls))
 }
 
 /// Sets the cookie and redirects to the requested page.

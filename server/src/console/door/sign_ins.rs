@@ -2,8 +2,8 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use super::{Access, Operator, name_of};
-use crate::Sandbox;
+use super::{Operator, name_of};
+use crate::sandboxes::{Access, Sandbox};
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::{Kind, NewEvent};
 use store::{Connection, query, query_scalar};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, Database, query, query_scalar};
 

@@ -3,7 +3,7 @@
 use axum::{Json as Answer, Router, routing::get};
 
 use super::filter::GivenFilter;
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use lending::events::{self, Event};
 use web::extract::Query;

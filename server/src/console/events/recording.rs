@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::recorded::Recorded;
 use crate::{
-    Sandbox,
     console::{
         CALLS,
         door::Operator,
@@ -20,6 +19,7 @@ use crate::{
             visit::{Fields, SignedIn},
         },
     },
+    sandboxes::Sandbox,
 };
 use lending::{
     auth::client_address::ClientAddress,

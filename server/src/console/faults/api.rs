@@ -6,8 +6,10 @@ use axum::{
     routing::{delete, get},
 };
 
-use super::{Fault, NewFault};
-use crate::Sandbox;
+use crate::{
+    faults::{self, Fault, NewFault},
+    sandboxes::Sandbox,
+};
 use base::error::Failure;
 use lending::events::Trail;
 use web::extract::{Json, Path};
@@ -20,7 +22,7 @@ pub fn routes() -> Router {
 }
 
 async fn list_faults(sandbox: Sandbox) -> Result<Answer<Vec<Fault>>, Failure> {
-    super::all(&mut *sandbox.database.read().await?).await.map(Answer)
+    faults::all(&mut *sandbox.database.read().await?).await.map(Answer)
 }
 
 async fn add_fault(
@@ -28,15 +30,15 @@ async fn add_fault(
     trail: Trail,
     Json(fault): Json<NewFault>,
 ) -> Result<(StatusCode, Answer<Fault>), Failure> {
-    Ok((StatusCode::CREATED, Answer(super::add(&sandbox, fault, &trail).await?)))
+    Ok((StatusCode::CREATED, Answer(faults::add(&sandbox.world, fault, &trail).await?)))
 }
 
 async fn remove_faults(sandbox: Sandbox, trail: Trail) -> Result<StatusCode, Failure> {
-    super::remove(&sandbox, None, &trail).await?;
+    faults::remove(&sandbox.world, None, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn remove_fault(sandbox: Sandbox, trail: Trail, Path(id): Path<String>) -> Result<StatusCode, Failure> {
-    super::remove(&sandbox, Some(id), &trail).await?;
+    faults::remove(&sandbox.world, Some(id), &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }

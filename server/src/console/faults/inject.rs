@@ -10,14 +10,14 @@ use axum::{
 };
 use futures::{StreamExt, stream};
 
-use super::{Fault, FaultPhase, Kind, draw};
 use crate::{
-    Sandbox,
     console::ConsoleRefusal,
+    faults::{Fault, FaultPhase, Kind, draw},
     http::{
         connections::{Cut, Reused},
         edge,
     },
+    sandboxes::Sandbox,
 };
 use base::error::{Failure, FailureFormat};
 use web::{Endless, extract::whole};
@@ -42,7 +42,7 @@ pub async fn inject<F: Future<Output = Response>>(
     if active.is_empty() || request.method() == Method::OPTIONS {
         return answer(request).await;
     }
-    let hit = match draw(sandbox, active).await {
+    let hit = match draw(&sandbox.world, active).await {
         Ok(hit) => hit,
         Err(failure) => return failure.into_response(),
     };

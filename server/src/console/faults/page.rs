@@ -4,9 +4,8 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::{Deserialize, de::IntoDeserializer};
 
-use crate::console::{
-    faults::{self, Fault, FaultPhase, Kind, NewFault},
-    view::{
+use crate::{
+    console::view::{
         form::{Button, Field},
         frame::{Frame, SuccessMessages, empty_state, note},
         icon::Icon,
@@ -15,6 +14,7 @@ use crate::console::{
         visit::{Done, FieldError, Fields, Visit},
         words::{Tone, count},
     },
+    faults::{self, Fault, FaultPhase, Kind, NewFault},
 };
 use base::error::Failure;
 
@@ -264,15 +264,16 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "add" => {
-            let fault = faults::add(&visit.sandbox, read(&visit.sent)?, &visit.trail).await?;
+            let fault = faults::add(&visit.sandbox.world, read(&visit.sent)?, &visit.trail).await?;
             Ok(Done::new("added").with(effect(&fault)))
         }
         "remove" => {
-            faults::remove(&visit.sandbox, Some(visit.sent.text("id").to_owned()), &visit.trail).await?;
+            faults::remove(&visit.sandbox.world, Some(visit.sent.text("id").to_owned()), &visit.trail)
+                .await?;
             Ok(Done::new("removed"))
         }
         "end" => {
-            faults::remove(&visit.sandbox, None, &visit.trail).await?;
+            faults::remove(&visit.sandbox.world, None, &visit.trail).await?;
             Ok(Done::new("ended"))
         }
         _ => Err(FieldError::unknown_action()),

@@ -4,7 +4,7 @@ use axum::{Json as Answer, Router, http::StatusCode, routing::post};
 use serde::Deserialize;
 
 use super::{GivenLoan, approve};
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use lending::{events::Trail, loans::PendingLoan};
 use web::extract::Optional;

@@ -5,7 +5,7 @@ pub(super) mod page;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::{
     clock::UnixMillis,
     error::Failure,

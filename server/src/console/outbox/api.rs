@@ -3,7 +3,7 @@
 use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
-use crate::{Sandbox, console::wait::wait};
+use crate::{console::wait::wait, sandboxes::Sandbox};
 use base::error::Failure;
 use lending::{
     events::Trail,

@@ -4,7 +4,7 @@ use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
 use super::past::{self, GivenPayout};
-use crate::{Sandbox, console::wait::wait};
+use crate::{console::wait::wait, sandboxes::Sandbox};
 use base::{error::Failure, ids::LoanId};
 use lending::{
     events::Trail,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::{clock::UnixMillis, email::Email, error::Failure, ids::LoanId};
 use lending::{
     demo,

@@ -4,12 +4,11 @@
 use axum::{Extension, response::Response};
 
 use crate::{
-    Sandbox,
     console::{
-        door::{Access, Operator, tickets},
+        door::{Operator, tickets},
         view::visit::{Visit, see_other},
     },
-    sandboxes::Name,
+    sandboxes::{Access, Name, Sandbox},
 };
 use base::error::Failure;
 

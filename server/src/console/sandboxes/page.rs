@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::{
     console::{
-        door::{Access, Operator},
+        door::Operator,
         view::{
             form::{Button, Field},
             frame::{Frame, SuccessMessages, note},
@@ -15,7 +15,7 @@ use crate::{
             words::{Tone, count, number, tag, timestamp},
         },
     },
-    sandboxes::{EXPIRES_IN, Listed, Made, Name, Wish},
+    sandboxes::{Access, EXPIRES_IN, Listed, Made, Name, Wish},
 };
 use base::{
     clock::{UnixMillis, duration},

@@ -3,7 +3,7 @@
 use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Serialize;
 
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::{error::Failure, kes::Kes};
 use lending::{
     events::Trail,

@@ -1,4 +1,4 @@
-//! The builds of slices and which of them are live; their API is [`crate::slices::api`].
+//! The builds of slices and which of them are live; their API is [`::slices::api`].
 
 pub(super) mod page;
 mod rollout;

@@ -7,25 +7,23 @@ use leptos::prelude::*;
 use semver::Version;
 
 use super::{rollout, traffic::Traffic};
-use crate::{
-    console::{
-        deploy_tokens::section as tokens,
-        view::{
-            form::Button,
-            frame::{Frame, SuccessMessages, empty_state},
-            icon::Icon,
-            page::Page,
-            table::{Head, table},
-            visit::{Done, FieldError, Question, Visit},
-            words::{Tone, count, tag, timestamp},
-        },
-    },
-    slices::{
-        self, Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
-        deploy::AddedToken, rollout::Change, taken_back_rule,
+use crate::console::{
+    deploy_tokens::section as tokens,
+    view::{
+        form::Button,
+        frame::{Frame, SuccessMessages, empty_state},
+        icon::Icon,
+        page::Page,
+        table::{Head, table},
+        visit::{Done, FieldError, Question, Visit},
+        words::{Tone, count, tag, timestamp},
     },
 };
 use base::error::Failure;
+use slices::{
+    Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
+    deploy::AddedToken, roll_out::Change, taken_back_rule,
+};
 
 /// The author in the history: all operators use the same token.
 const BY: &str = "the console";
@@ -55,7 +53,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 
 /// The page, with the deploy token that was just added.
 async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Failure> {
-    let bundled = Bundled::of(&visit.sandbox).await?;
+    let bundled = Bundled::of(&visit.sandbox.slices).await?;
     let mut reader = visit.sandbox.database.read().await?;
     let slices = slices::all(&mut reader, &bundled).await?;
     let trail = slices::trail(&mut reader).await?;
@@ -264,8 +262,8 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let sandbox = &visit.sandbox;
     let name = || SliceName::from_request(visit.sent.text("name"));
-    let mark = Mark::now(sandbox, Some(BY.to_owned()), visit.trail.clone())?;
-    let bundled = Bundled::of(sandbox).await?;
+    let mark = Mark::now(&sandbox.slices, Some(BY.to_owned()), visit.trail.clone())?;
+    let bundled = Bundled::of(&sandbox.slices).await?;
     let (sentence, slice) = match visit.sent.text("act") {
         "activate" => {
             let name = name()?;
@@ -280,16 +278,16 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "roll-out" => return rollout::roll_out(visit, &bundled, mark).await,
         "hold" => {
             let slice =
-                slices::rollout::change(&sandbox.database, &bundled, name()?, Change::Hold, mark).await?;
+                slices::roll_out::change(&sandbox.database, &bundled, name()?, Change::Hold, mark).await?;
             return Ok(Done::new("held").with(slice.name));
         }
         "promote" => (
             "promoted",
-            slices::rollout::change(&sandbox.database, &bundled, name()?, Change::Promote, mark).await?,
+            slices::roll_out::change(&sandbox.database, &bundled, name()?, Change::Promote, mark).await?,
         ),
         "abort" => (
             "aborted",
-            slices::rollout::change(&sandbox.database, &bundled, name()?, Change::Abort, mark).await?,
+            slices::roll_out::change(&sandbox.database, &bundled, name()?, Change::Abort, mark).await?,
         ),
         "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
         _ => return Err(FieldError::unknown_action()),

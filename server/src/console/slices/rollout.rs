@@ -2,14 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::{
-    console::view::{
-        form::{Button, Field},
-        visit::{Done, FieldError, Visit},
-    },
-    slices::{Bundled, Mark, Rollout, Share, SliceBuilds, SliceName, SliceRefusal, rollout},
+use crate::console::view::{
+    form::{Button, Field},
+    visit::{Done, FieldError, Visit},
 };
 use base::error::Failure;
+use slices::{Bundled, Mark, Rollout, Share, SliceBuilds, SliceName, SliceRefusal, roll_out};
 
 /// The buttons of a slice while a rollout of it runs.
 pub fn buttons(visit: &Visit, name: &str, rollout: &Rollout) -> AnyView {
@@ -86,7 +84,7 @@ pub async fn roll_out(visit: &Visit, bundled: &Bundled, mark: Mark) -> Result<Do
     let version = name.version_from_request(version).map_err(FieldError::of("build"))?;
     let share = share(visit.sent.text("share")).map_err(FieldError::of("share"))?;
     let database = &visit.sandbox.database;
-    let slice = rollout::roll_out(database, bundled, name, version, share, true, mark).await?;
+    let slice = roll_out::roll_out(database, bundled, name, version, share, true, mark).await?;
     let rollout = slice.rollout.ok_or_else(|| SliceRefusal::NoRollout(slice.name.clone()))?;
     Ok(Done::new("rolled-out").with(format!("{} {}: {}%", slice.name, rollout.version, rollout.percent)))
 }

@@ -6,15 +6,13 @@ use jiff::tz::TimeZone;
 use leptos::prelude::*;
 use semver::Version;
 
-use crate::{
-    console::view::{
-        chart::{Column, column_chart},
-        table::{Head, table},
-        words::{count, number},
-    },
-    slices::reports::history::{Counts, History, history, sums},
+use crate::console::view::{
+    chart::{Column, column_chart},
+    table::{Head, table},
+    words::{count, number},
 };
 use base::{clock::UnixMillis, error::Failure};
+use slices::reports::history::{Counts, History, history, sums};
 use store::Connection;
 
 /// A period of a chart.
@@ -91,9 +89,9 @@ impl Traffic {
         all: &Counts,
     ) -> AnyView {
         let Span { name: of_span, length, slots, begin } = span;
-        let label = |index: usize, text: String| {
+        let time = |index: usize| {
             let ago = *length * (slots - 1).saturating_sub(u32::try_from(index).unwrap_or(0));
-            format!("{}: {text}", self.now.minus(ago).in_zone(zone).strftime("%H:%M"))
+            self.now.minus(ago).in_zone(zone).strftime("%H:%M").to_string()
         };
         let (mut loads, mut times) = (Vec::new(), Vec::new());
         for (index, by_version) in history.iter().enumerate() {
@@ -102,12 +100,14 @@ impl Traffic {
             let working: i64 = by_version.values().map(works).sum();
             let sum = by_version.values().fold(Counts::default(), Counts::and);
             loads.push(Column {
-                label: label(index, format!("{} loads, {} failed", sum.loads, sum.failed)),
+                at: time(index),
+                text: format!("{} loads, {} failed", sum.loads, sum.failed),
                 parts: vec![("good", of_live), ("wait", working - of_live), ("bad", sum.failed)],
             });
             let median = sum.median_ms();
             times.push(Column {
-                label: label(index, median_text(median)),
+                at: time(index),
+                text: median_text(median),
                 parts: vec![("good", median.unwrap_or(0).into())],
             });
         }
@@ -117,20 +117,18 @@ impl Traffic {
             all.failed
         );
         let median = format!("Median load time of {name}, {of_span}: {}", median_text(all.median_ms()));
-        let axis = || view! { <p class="axis"><span>{*begin}</span><span>"now"</span></p> };
+        let axis = || [*begin, "now"].map(str::to_owned);
         view! {
             <div>
                 <h3>{format!("Loads, {of_span}")}</h3>
-                {column_chart(summary, loads)}
-                {axis()}
+                {column_chart(summary, axis(), |most| format!("up to {} loads", number(most)), loads)}
                 <ul class="legend">
                     <li><i class="good" aria-hidden="true"></i>"Live build"</li>
                     <li><i class="wait" aria-hidden="true"></i>"Other builds"</li>
                     <li><i class="bad" aria-hidden="true"></i>"Failed"</li>
                 </ul>
                 <h3>{format!("Median load time, {of_span}")}</h3>
-                {column_chart(median, times)}
-                {axis()}
+                {column_chart(median, axis(), |most| format!("up to {} ms", number(most)), times)}
             </div>
         }
         .into_any()

@@ -8,7 +8,7 @@ use axum::{
 use serde::Serialize;
 
 use super::{Account, AccountChange, AccountToOpen};
-use crate::Sandbox;
+use crate::sandboxes::Sandbox;
 use base::{email::Email, error::Failure};
 use lending::{auth::AuthRefusal, events::Trail};
 use web::extract::{Json, Path};

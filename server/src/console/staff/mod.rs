@@ -6,7 +6,7 @@ pub(super) mod page;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::{Sandbox, console::ConsoleRefusal};
+use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn};
 use lending::{
     auth::{

@@ -2,8 +2,8 @@
 
 use axum::{Json as Answer, Router, http::StatusCode, response::Response, routing::get};
 
-use super::{Call, filter::GivenFilter, har};
-use crate::Sandbox;
+use super::{filter::GivenFilter, har};
+use crate::{sandboxes::Sandbox, traffic::Call};
 use base::error::Failure;
 use lending::events::Trail;
 use web::extract::Query;

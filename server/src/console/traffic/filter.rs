@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Outline;
+use crate::traffic::Outline;
 use base::{clock::UnixMillis, email, error::Failure};
 
 /// The given filters; an empty one matches every call.

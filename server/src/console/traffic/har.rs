@@ -7,10 +7,12 @@ use axum::{
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::{Snapshot, body::KeptBody, call::Entry, headers::Headers, read, secrets::Secrets};
+use super::read;
 use crate::{
-    Sandbox,
-    console::{clock, faults},
+    console::clock,
+    faults,
+    sandboxes::Sandbox,
+    traffic::{Snapshot, body::KeptBody, call::Entry, headers::Headers, secrets::Secrets},
 };
 use base::error::Failure;
 use contract::API;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::{extract::Request, http::Method, response::Response};
 
-use super::{body::KeptBody, call::Entry, headers::Headers};
 use crate::{
-    Sandbox,
-    console::faults::{Kind, inject::Hit},
+    console::faults::inject::Hit,
+    faults::Kind,
     http::{connections::Cut, edge},
+    sandboxes::Sandbox,
+    traffic::{body::KeptBody, call::Entry, headers::Headers},
 };
 use base::clock::UnixMillis;
 use lending::auth::session::Session;

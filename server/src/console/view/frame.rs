@@ -15,7 +15,7 @@ use super::{
     visit::{FieldError, Question, Visit},
     words::Tone,
 };
-use crate::{Sandbox, console::door::Access, sandboxes::Name};
+use crate::sandboxes::{Access, Name, Sandbox};
 
 /// A page's success messages by key; `{}` is replaced by an argument.
 pub type SuccessMessages = &'static [(&'static str, &'static str)];

@@ -4,9 +4,8 @@ use std::{str::FromStr, sync::atomic::AtomicBool};
 
 use super::page::Page;
 use crate::{
-    Sandbox,
-    console::{ConsoleRefusal, door::Access},
-    sandboxes::Name,
+    console::ConsoleRefusal,
+    sandboxes::{Access, Name, Sandbox},
 };
 use axum::{
     extract::FromRequestParts,

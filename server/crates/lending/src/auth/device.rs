@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 
 use super::{Auth, Staff, fingerprint::Fingerprints};
 use base::{clock::UnixMillis, error::Failure};
+use web::accept;
 
 /// The lifetime of the cookie. Each sign-in sets a new one.
 const LIFETIME: Duration = Duration::from_hours(180 * 24);
@@ -40,10 +41,7 @@ impl Device {
 impl DeviceCookie {
     /// Finds the cookie in `headers`, if there is one.
     pub fn find(headers: &HeaderMap, behind_tls: bool) -> Self {
-        let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut cookies = lines.flat_map(|line| line.split(';')).filter_map(|cookie| cookie.split_once('='));
-        let found = cookies.find(|(name, _)| name.trim() == cookie_name(behind_tls));
-        Self(found.map(|(_, value)| value.trim().to_owned()))
+        Self(accept::cookies(headers, cookie_name(behind_tls)).next().map(str::to_owned))
     }
 
     /// Finds the cookie that another provider of the contract sets, under the name that it has there.

@@ -3,11 +3,9 @@
 //! All were read at one version of the data. A call passes the current version. If that is later, each
 //! session is read again, once for all calls that wait for it.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::OnceCell;
 
 use super::session::Session;
@@ -60,8 +58,8 @@ impl LiveSessions {
     }
 
     /// Returns the sessions at `version` or later.
-    fn at_least(&self, version: Version) -> std::sync::MutexGuard<'_, AtVersion> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn at_least(&self, version: Version) -> MutexGuard<'_, AtVersion> {
+        let mut all = self.0.lock();
         if version > all.version {
             *all = AtVersion { version, by_token: HashMap::new() };
         }

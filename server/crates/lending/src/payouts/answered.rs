@@ -3,9 +3,10 @@
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{PayoutStatus, Payouts, Record, Reply, records};
 use crate::{
@@ -67,7 +68,7 @@ impl Answered {
     }
 
     fn latest(&self) -> MutexGuard<'_, VecDeque<Answer>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

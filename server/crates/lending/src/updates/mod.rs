@@ -9,11 +9,9 @@ pub mod api;
 mod stream;
 mod watch;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::Mutex;
 use prometheus::IntGauge;
 use tokio::sync::watch::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
@@ -119,7 +117,7 @@ impl Updates {
     /// Returns a place for another stream of `session`, and starts the watching task if needed.
     fn open(&self, session: &Session) -> Result<Place, Failure> {
         let Inner { world, gauge, .. } = &*self.0;
-        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.0.open.lock();
         let session_id: Arc<str> = session.session_id.as_str().into();
         let streams = open.sessions.get(&session_id).map_or(0, |session| session.streams);
         let own = open.sessions.values().filter(|open| *open.staff_id == *session.staff.staff_id);
@@ -158,7 +156,7 @@ impl Updates {
     /// Returns the sessions with open streams, with their users. If there are none, stops watching and
     /// returns `None`.
     fn sessions_or_stop(&self) -> Option<Vec<(Arc<str>, Arc<str>)>> {
-        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.0.open.lock();
         if open.sessions.is_empty() {
             open.watching = None;
             return None;
@@ -174,7 +172,7 @@ impl Updates {
 
     /// Ends the streams of the sessions for which `has_ended`.
     fn end(&self, has_ended: impl Fn(&str) -> bool) {
-        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.0.open.lock();
         open.sessions.retain(|id, session| {
             let ends = has_ended(id);
             if ends {
@@ -188,7 +186,7 @@ impl Updates {
 impl Drop for Place {
     fn drop(&mut self) {
         self.updates.0.gauge.dec();
-        let mut open = self.updates.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.updates.0.open.lock();
         // The session may have ended, with its streams already removed, or it may have new ones.
         let Some(session) = open.sessions.get_mut(&self.session_id) else { return };
         if session.end.is_cancelled() {

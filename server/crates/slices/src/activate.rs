@@ -1,0 +1,86 @@
+//! Makes another existing build live.
+
+use semver::Version;
+
+use crate::{
+    build::{SliceName, check_shell},
+    builds::{Bundled, SliceBuilds, check_paths, locked, read_one, set_live},
+    refusal::SliceRefusal,
+    roll_out,
+    trail::{self, Mark, SliceAction},
+    watched,
+};
+use base::error::Failure;
+use store::{Connection, Database};
+
+/// Makes the build of `version` live; does nothing if it is live already. If the build `is_watched`, it is
+/// taken back when it fails. Returns the new state of the slice.
+///
+/// # Errors
+/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::BuildNotFound`], [`SliceRefusal::WrongShell`],
+/// [`SliceRefusal::PathTaken`], [`SliceRefusal::NoPortal`], [`SliceRefusal::RolloutRuns`].
+pub async fn activate(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    version: Version,
+    is_watched: bool,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    change(database, bundled, name, mark, SliceAction::Activated, is_watched, |_| Ok(version)).await
+}
+
+/// Makes the previous build live again. Another roll-back goes to the next older build, never to a newer
+/// one.
+///
+/// # Errors
+/// As [`activate`], and [`SliceRefusal::NoPreviousBuild`].
+pub async fn roll_back(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    change(database, bundled, name, mark, SliceAction::RolledBack, false, |slice| {
+        slice.previous.clone().ok_or(SliceRefusal::NoPreviousBuild.into())
+    })
+    .await
+}
+
+async fn change(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    mark: Mark,
+    act: SliceAction,
+    is_watched: bool,
+    choose: impl FnOnce(&SliceBuilds) -> Result<Version, Failure> + Send + 'static,
+) -> Result<SliceBuilds, Failure> {
+    let (bundled, events) = (bundled.clone(), mark.events.clone());
+    events
+        .write(database.begin().await?, async move |connection: &mut Connection| {
+            let before = locked(connection, &bundled, &name).await?.existing()?;
+            let version = choose(&before)?;
+            let build = before.build(&version).ok_or_else(|| SliceRefusal::BuildNotFound {
+                name: before.name.clone(),
+                version: version.to_string(),
+            })?;
+            check_shell(&build.shell, bundled.shell()?)?;
+            if before.live.as_ref() == Some(&version) {
+                return Ok(before);
+            }
+            roll_out::refuse_during(&before)?;
+            check_paths(connection, &bundled, &name, &build.brings).await?;
+            let live_before = before.live.as_ref();
+            let previous = if act == SliceAction::RolledBack { None } else { live_before };
+            set_live(connection, &name, Some(&version), previous).await?;
+            if is_watched {
+                watched::begin_live(connection, &bundled, &name, &version, live_before, &mark).await?;
+            } else {
+                watched::end(connection, &name).await?;
+            }
+            trail::add(connection, mark, act, &name, Some(&version), live_before, None).await?;
+            read_one(connection, &bundled, &name).await
+        })
+        .await
+}

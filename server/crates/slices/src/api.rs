@@ -1,0 +1,236 @@
+//! The console's calls about slices, and the list that the portal reads.
+
+use std::io::{ErrorKind, Seek, Write};
+
+use axum::{
+    Json as Answer, Router,
+    extract::Request,
+    http::{Method, StatusCode},
+    routing::{delete, get, post},
+};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    activate::{self},
+    archive,
+    brings::Shell,
+    build::{Build, SliceName},
+    builds::{self, Bundled, SliceBuilds},
+    of_world::Slices,
+    publish::{self, Publication},
+    refusal::SliceRefusal,
+    remove::{self},
+    roll_out::{self, Change, RolloutBody, yes},
+    rollout::Share,
+    trail::{self, Mark, SliceEvent},
+};
+use base::error::Failure;
+use lending::events::Trail;
+use web::{
+    accept,
+    extract::{Json, Path, Query},
+};
+
+/// The path under the console's API that builds are uploaded to.
+const BUILDS: &str = "/slices";
+
+/// The routes under the console's API.
+pub fn routes() -> Router {
+    Router::new()
+        .route(BUILDS, get(list).post(publish))
+        .route("/slices/{name}", delete(remove))
+        .route("/slices/{name}/activate", post(activate))
+        .route("/slices/{name}/rollback", post(roll_back))
+        .route("/slices/{name}/rollout", post(roll_out))
+        .route(
+            "/slices/{name}/hold",
+            post(|slices, trail, name, by| change(Change::Hold, slices, trail, name, by)),
+        )
+        .route(
+            "/slices/{name}/promote",
+            post(|slices, trail, name, by| change(Change::Promote, slices, trail, name, by)),
+        )
+        .route(
+            "/slices/{name}/abort",
+            post(|slices, trail, name, by| change(Change::Abort, slices, trail, name, by)),
+        )
+}
+
+/// Returns `true` if a call under the console's API uploads a build. Its body may exceed the usual limit
+/// and is read by its handler, once the caller is authenticated.
+pub fn uploads_build(method: &Method, call: &str) -> bool {
+    method == Method::POST && call == BUILDS
+}
+
+#[derive(Serialize)]
+struct Overview {
+    shell: Option<Shell>,
+    slices: Vec<SliceBuilds>,
+    trail: Vec<SliceEvent>,
+}
+
+async fn list(slices: Slices) -> Result<Answer<Overview>, Failure> {
+    let bundled = Bundled::of(&slices).await?;
+    let mut reader = slices.database.read().await?;
+    let slices = builds::all(&mut reader, &bundled).await?;
+    let trail = trail::trail(&mut reader).await?;
+    Ok(Answer(Overview { shell: bundled.shell, slices, trail }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublishQuery {
+    by: Option<String>,
+    #[serde(default)]
+    hold: bool,
+    #[serde(default)]
+    force: bool,
+    percent: Option<u8>,
+    plan: Option<String>,
+    #[serde(default = "yes")]
+    watch: bool,
+}
+
+async fn publish(
+    slices: Slices,
+    trail: Trail,
+    Query(PublishQuery { by, hold, force, percent, plan, watch }): Query<PublishQuery>,
+    request: Request,
+) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
+    let mark = Mark::now(&slices, by, trail)?;
+    let share = Share::from_request(percent, plan.as_deref())?;
+    let publication = publication(&slices, hold, force, share, watch)?;
+    let bundled = Bundled::of(&slices).await?;
+    let build = receive(&slices, &bundled, request).await?;
+    let (slice, is_new) = publish::publish(&slices.database, &bundled, build, publication, mark).await?;
+    Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
+}
+
+/// The options for publishing a build.
+pub(super) fn publication(
+    slices: &Slices,
+    hold: bool,
+    force: bool,
+    share: Option<Share>,
+    is_watched: bool,
+) -> Result<Publication, Failure> {
+    if hold && share.is_some() {
+        return Err(Failure::BadValue("A build that is held goes to nobody: give no percentage".to_owned()));
+    }
+    // Only those of `main` are compressed: the builds of sandboxes are not for many visitors.
+    let compress_at = slices.are_of_main().then(|| slices.clock.unset_now());
+    Ok(Publication { hold, share, is_watched, force, compress_at })
+}
+
+/// Receives the build in an archive of limited size, and checks that the portal's shell can load it.
+///
+/// # Errors
+/// [`SliceRefusal::TooManyUploads`], [`SliceRefusal::NoArchive`], [`SliceRefusal::BuildTooLarge`],
+/// [`SliceRefusal::BadBuild`], and what is wrong with the build.
+pub(super) async fn receive(slices: &Slices, bundled: &Bundled, request: Request) -> Result<Build, Failure> {
+    let Ok(_place) = slices.shared.uploads.try_acquire() else {
+        return Err(SliceRefusal::TooManyUploads.into());
+    };
+    if !accept::is_of_type(request.headers(), "application/octet-stream") {
+        return Err(SliceRefusal::NoArchive.into());
+    }
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::StorageFull => Failure::NoRoom,
+        _ => Failure::Internal(format!("an archive can't be stored: {error}")),
+    };
+    let mut archive = tempfile::tempfile_in(&slices.settings.store.data_dir).map_err(failed)?;
+    let mut body = Limited::new(request.into_body(), archive::MAX_SIZE);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            let too_large = error.is::<LengthLimitError>();
+            let broken =
+                || SliceRefusal::BadBuild(format!("The archive was not received completely: {error}"));
+            if too_large { SliceRefusal::BuildTooLarge } else { broken() }
+        })?;
+        // Into the cache of the operating system: too short to give the thread away for.
+        if let Ok(data) = frame.into_data() {
+            archive.write_all(&data).map_err(failed)?;
+        }
+    }
+    archive.rewind().map_err(failed)?;
+    let shell = bundled.shell()?.clone();
+    let build = tokio::task::spawn_blocking(move || Build::check(archive::read(archive)?, &shell)).await;
+    build.map_err(|panicked| Failure::Internal(panicked.to_string()))?
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ByQuery {
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ActivateBody {
+    pub version: String,
+    #[serde(default = "yes")]
+    pub watch: bool,
+}
+
+async fn activate(
+    slices: Slices,
+    trail: Trail,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+    Json(ActivateBody { version, watch }): Json<ActivateBody>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = SliceName::from_request(&name)?;
+    let version = name.version_from_request(&version)?;
+    let mark = Mark::now(&slices, by, trail)?;
+    let bundled = Bundled::of(&slices).await?;
+    activate::activate(&slices.database, &bundled, name, version, watch, mark).await.map(Answer)
+}
+
+async fn roll_back(
+    slices: Slices,
+    trail: Trail,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&slices, by, trail)?);
+    let bundled = Bundled::of(&slices).await?;
+    activate::roll_back(&slices.database, &bundled, name, mark).await.map(Answer)
+}
+
+async fn roll_out(
+    slices: Slices,
+    trail: Trail,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+    Json(body): Json<RolloutBody>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = SliceName::from_request(&name)?;
+    let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
+    let (mark, bundled) = (Mark::now(&slices, by, trail)?, Bundled::of(&slices).await?);
+    let database = &slices.database;
+    roll_out::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
+}
+
+async fn change(
+    change: Change,
+    slices: Slices,
+    trail: Trail,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&slices, by, trail)?);
+    let bundled = Bundled::of(&slices).await?;
+    roll_out::change(&slices.database, &bundled, name, change, mark).await.map(Answer)
+}
+
+async fn remove(
+    slices: Slices,
+    trail: Trail,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&slices, by, trail)?);
+    let bundled = Bundled::of(&slices).await?;
+    remove::remove(&slices.database, &bundled, name, mark).await.map(Answer)
+}

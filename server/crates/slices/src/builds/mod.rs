@@ -1,0 +1,302 @@
+//! The builds of each slice in a world, and which of them browsers get.
+
+mod bundled;
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use semver::Version;
+use serde::Serialize;
+
+pub use self::bundled::{Bundled, Given};
+use crate::{
+    brings::Brings,
+    build::{MANIFEST, SliceName},
+    refusal::SliceRefusal,
+    rollout::{self, Bucket, Rollout},
+};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query, query_as};
+
+/// The folder that every build of a slice is served from, as `/slices/<name>/<version>/…`.
+pub const SLICES_FOLDER: &str = "/slices";
+
+/// The origin of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Published, and stored in the database.
+    Published,
+    /// Bundled with the portal's own files.
+    Bundled,
+}
+
+/// An existing build.
+#[derive(Clone, Debug, Serialize)]
+pub struct SliceBuild {
+    /// Identifies it among the slice's builds.
+    pub version: Version,
+    /// Its origin.
+    pub origin: Origin,
+    /// Versions of mfe-kit that it was built for, as npm writes them.
+    pub shell: String,
+    /// The subresource integrity of its manifest, as browsers check it.
+    pub integrity: String,
+    /// The size of its files in bytes, uncompressed.
+    pub size: Option<i64>,
+    /// When it was published.
+    pub published_at: Option<UnixMillis>,
+    /// The author who published it.
+    pub published_by: Option<String>,
+    /// The address of its manifest.
+    #[serde(skip)]
+    pub entry: String,
+    /// The digest of all its files.
+    #[serde(skip)]
+    pub(super) digest: Option<String>,
+    /// Whether it is in the database of this world, and not in the portal's files or, for a slices, in `main`.
+    #[serde(skip)]
+    pub(super) is_own: bool,
+    /// Its additions to the portal: screens, menu entries and messages.
+    #[serde(skip)]
+    pub brings: Brings,
+}
+
+/// A slice, with all its builds.
+#[derive(Clone, Debug, Serialize)]
+pub struct SliceBuilds {
+    /// The package's name.
+    pub name: String,
+    /// The version that is live.
+    pub live: Option<Version>,
+    /// The version that a roll-back makes live, and that browsers load when the live one fails.
+    pub previous: Option<Version>,
+    /// The rollout that runs, if any.
+    pub rollout: Option<Rollout>,
+    /// Its builds, the newest version first.
+    pub builds: Vec<SliceBuild>,
+}
+
+impl SliceBuilds {
+    /// Returns the slice if it has a build.
+    pub(super) fn existing(self) -> Result<Self, Failure> {
+        if self.builds.is_empty() { Err(SliceRefusal::SliceNotFound(self.name).into()) } else { Ok(self) }
+    }
+
+    /// The build of `version`.
+    pub fn build(&self, version: &Version) -> Option<&SliceBuild> {
+        self.builds.iter().find(|build| build.version == *version)
+    }
+
+    /// The version for the browsers of `bucket`, and the version that they load when it fails.
+    pub fn of_bucket(&self, bucket: Bucket) -> (Option<&Version>, Option<&Version>) {
+        let gets = |rollout: &&Rollout| bucket.gets(&self.name, &rollout.version, rollout.percent);
+        match self.rollout.as_ref().filter(gets) {
+            Some(rollout) => (Some(&rollout.version), self.live.as_ref()),
+            None => (self.live.as_ref(), self.previous.as_ref()),
+        }
+    }
+
+    /// The versions that browsers may get: the live version, and the version that is rolled out.
+    pub fn served(&self) -> impl Iterator<Item = &Version> {
+        self.live.iter().chain(self.rollout.as_ref().map(|rollout| &rollout.version))
+    }
+
+    fn of(
+        name: String,
+        row: Option<LiveRow>,
+        rollout: Option<Rollout>,
+        given: Option<&Given>,
+        published: Vec<SliceBuild>,
+    ) -> Self {
+        // A newer portal may bundle the same version with other bytes, but browsers have cached the
+        // published ones.
+        let is_replaced = |build: &SliceBuild| published.iter().any(|one| one.version == build.version);
+        let kept: Vec<SliceBuild> = given
+            .iter()
+            .flat_map(|given| &given.builds)
+            .filter(|&build| !is_replaced(build))
+            .cloned()
+            .collect();
+        let mut builds: Vec<SliceBuild> = published.into_iter().chain(kept).collect();
+        builds.sort_by_key(|build| Reverse(build.version.clone()));
+        let existing = |version: Option<String>| {
+            let version = Version::parse(&version?).ok()?;
+            builds.iter().any(|build| build.version == version).then_some(version)
+        };
+        let (live, previous) = row.map_or((None, None), |row| (row.live_version, row.previous_version));
+        // A live bundled build is gone when a newer portal no longer has it.
+        let (live, previous) = match existing(live) {
+            Some(live) => (Some(live), existing(previous)),
+            None => given.map_or((None, None), |given| (given.live.clone(), given.previous.clone())),
+        };
+        let next_older = || {
+            let live = live.as_ref()?;
+            builds.iter().find(|build| build.version < *live).map(|build| build.version.clone())
+        };
+        let previous = previous.filter(|previous| live.as_ref() != Some(previous)).or_else(next_older);
+        // A bundled build is gone when a newer portal no longer has it.
+        let rollout = rollout.filter(|rollout| builds.iter().any(|build| build.version == rollout.version));
+        Self { name, live, previous, rollout, builds }
+    }
+}
+
+#[derive(sqlx_macros::FromRow)]
+struct LiveRow {
+    name: String,
+    live_version: Option<String>,
+    previous_version: Option<String>,
+}
+
+#[derive(sqlx_macros::FromRow)]
+struct BuildRow {
+    name: String,
+    version: String,
+    shell: String,
+    integrity: String,
+    digest: String,
+    size: i64,
+    published_at: UnixMillis,
+    published_by: String,
+    brings: Option<String>,
+}
+
+impl BuildRow {
+    /// The build, in the world that `bundled` is for.
+    fn build(self, bundled: &Bundled) -> Result<SliceBuild, Failure> {
+        let unreadable = |error: &dyn std::error::Error| {
+            Failure::Internal(format!("{} {}: {error}", self.name, self.version))
+        };
+        let version = Version::parse(&self.version).map_err(|error| unreadable(&error))?;
+        let brings = self.brings.as_deref().map(serde_json::from_str).transpose();
+        let brings = brings.map_err(|error| unreadable(&error))?.unwrap_or_default();
+        Ok(SliceBuild {
+            entry: address(&self.name, &version, bundled.sandbox_id.as_deref()),
+            version,
+            origin: Origin::Published,
+            shell: self.shell,
+            integrity: self.integrity,
+            size: Some(self.size),
+            published_at: Some(self.published_at),
+            published_by: Some(self.published_by),
+            digest: Some(self.digest),
+            is_own: true,
+            brings,
+        })
+    }
+}
+
+/// Between a version and the id of the sandbox that it was published in, in an address. No version has it.
+pub(super) const OF_SANDBOX: char = '~';
+
+/// The address of a published build's manifest. A sandbox may have a version of its own with a number that `main`
+/// has, and browsers keep files by their address.
+fn address(name: &str, version: &Version, sandbox_id: Option<&str>) -> String {
+    let of_sandbox = sandbox_id.map(|id| format!("{OF_SANDBOX}{id}")).unwrap_or_default();
+    format!("{SLICES_FOLDER}/{name}/{version}{of_sandbox}/{MANIFEST}")
+}
+
+const LIVE: &str = "SELECT name, live_version, previous_version FROM slice";
+
+const BUILDS: &str = "
+    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings
+    FROM slice_build WHERE removed_at IS NULL";
+
+/// Every slice that has a build, sorted by name.
+///
+/// # Errors
+/// When the database can't be read.
+pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<SliceBuilds>, Failure> {
+    let live: Vec<LiveRow> = query_as(LIVE).fetch_all(&mut *connection).await?;
+    let mut rollouts = rollout::all(connection).await?;
+    let builds: Vec<BuildRow> = query_as(BUILDS).fetch_all(connection).await?;
+    let mut live: BTreeMap<String, LiveRow> = live.into_iter().map(|row| (row.name.clone(), row)).collect();
+    let mut slices: BTreeMap<String, Vec<SliceBuild>> =
+        bundled.slices.keys().map(|name| (name.clone(), Vec::new())).collect();
+    for row in builds {
+        slices.entry(row.name.clone()).or_default().push(row.build(bundled)?);
+    }
+    let slices = slices.into_iter().map(|(name, published)| {
+        let (row, rollout) = (live.remove(&name), rollouts.remove(&name));
+        let given = bundled.slices.get(&name);
+        SliceBuilds::of(name, row, rollout, given, published)
+    });
+    Ok(slices.collect())
+}
+
+const LIVE_OF_ONE: &str = "SELECT name, live_version, previous_version FROM slice WHERE name = $1";
+
+const BUILDS_OF_ONE: &str = "
+    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings
+    FROM slice_build WHERE name = $1 AND removed_at IS NULL";
+
+/// The slice with this name; an unknown slice has no builds.
+pub(super) async fn read_one(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+) -> Result<SliceBuilds, Failure> {
+    let row = query_as(LIVE_OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?;
+    let rollout = rollout::of_one(connection, name).await?;
+    let builds: Vec<BuildRow> = query_as(BUILDS_OF_ONE).bind(name.as_str()).fetch_all(connection).await?;
+    let builds = builds.into_iter().map(|row| row.build(bundled)).collect::<Result<_, _>>()?;
+    let given = bundled.slices.get(name.as_str());
+    Ok(SliceBuilds::of(name.as_str().to_owned(), row, rollout, given, builds))
+}
+
+// For a known slice this only locks its row, so that two servers can't change the slice at once.
+const LOCK: &str = "
+    INSERT INTO slice (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name";
+
+const LOCK_ALL: &str = "UPDATE slice_lock SET holder = $1";
+
+/// Locks this slice and all others: some checks, such as on paths, involve other slices.
+pub(super) async fn lock(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
+    query(LOCK_ALL).bind(name.as_str()).execute(&mut *connection).await?;
+    query(LOCK).bind(name.as_str()).execute(connection).await?;
+    Ok(())
+}
+
+/// Locks the slice until the transaction ends, and returns it.
+pub(super) async fn locked(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+) -> Result<SliceBuilds, Failure> {
+    lock(connection, name).await?;
+    read_one(connection, bundled, name).await
+}
+
+/// Checks that the paths in `brings` are not taken by builds of other slices that browsers may get.
+pub(super) async fn check_paths(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    brings: &Brings,
+) -> Result<(), Failure> {
+    for other in all(connection, bundled).await? {
+        if other.name == name.as_str() {
+            continue;
+        }
+        for served in other.served().filter_map(|version| other.build(version)) {
+            brings.check_other(name.as_str(), &other.name, &served.brings)?;
+        }
+    }
+    Ok(())
+}
+
+const SET_LIVE: &str = "UPDATE slice SET live_version = $2, previous_version = $3 WHERE name = $1";
+
+pub(super) async fn set_live(
+    connection: &mut Connection,
+    name: &SliceName,
+    live: Option<&Version>,
+    previous: Option<&Version>,
+) -> Result<(), Failure> {
+    query(SET_LIVE)
+        .bind(name.as_str())
+        .bind(live.map(ToString::to_string))
+        .bind(previous.map(ToString::to_string))
+        .execute(connection)
+        .await?;
+    Ok(())
+}

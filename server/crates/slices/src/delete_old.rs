@@ -1,0 +1,92 @@
+//! Deletes the files of builds that are no longer needed.
+
+use std::cmp::Reverse;
+
+use semver::Version;
+
+use crate::{
+    build::SliceName,
+    builds::{Bundled, SliceBuild, SliceBuilds, all, locked},
+};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, Database, query};
+
+/// Deletes published builds that are neither live nor previous nor rolled out, except the `keep` newest
+/// of each slice. Each has its own transaction: a build can have 16 MiB. Returns the number of builds.
+///
+/// # Errors
+/// When the database fails; earlier builds stay deleted.
+pub async fn delete_old(
+    database: &Database,
+    bundled: &Bundled,
+    keep: usize,
+    now: UnixMillis,
+) -> Result<u64, Failure> {
+    let slices = all(&mut *database.read().await?, bundled).await?;
+    let mut deleted = 0;
+    for slice in slices {
+        for version in old_builds(&slice, keep) {
+            let name = SliceName::from_request(&slice.name)?;
+            let build = OldBuild { name, version, bundled: bundled.clone(), keep, now };
+            let is_deleted = database
+                .write_in_turn(async move |connection: &mut Connection| build.delete(connection).await)
+                .await?;
+            deleted += u64::from(is_deleted);
+        }
+    }
+    Ok(deleted)
+}
+
+/// The published builds that are neither live nor previous nor rolled out, the newest first.
+pub(super) fn unused(slice: &SliceBuilds) -> Vec<&SliceBuild> {
+    let in_use: Vec<&Version> = slice.served().chain(&slice.previous).collect();
+    let is_unused = |build: &&SliceBuild| build.is_own && !in_use.contains(&&build.version);
+    let mut unused: Vec<&SliceBuild> = slice.builds.iter().filter(is_unused).collect();
+    unused.sort_by_key(|build| Reverse(build.published_at));
+    unused
+}
+
+/// The versions to delete.
+fn old_builds(slice: &SliceBuilds, keep: usize) -> Vec<Version> {
+    unused(slice).into_iter().skip(keep).map(|build| build.version.clone()).collect()
+}
+
+struct OldBuild {
+    name: SliceName,
+    version: Version,
+    bundled: Bundled,
+    keep: usize,
+    now: UnixMillis,
+}
+
+const DELETE_FILES: &str = "DELETE FROM slice_file WHERE name = $1 AND version = $2";
+
+// The row is kept, as when a slice is removed.
+const REMOVE_BUILD: &str = "UPDATE slice_build SET removed_at = $3 WHERE name = $1 AND version = $2";
+
+impl OldBuild {
+    /// Deletes the build, unless it has become needed since the list was read.
+    async fn delete(self, connection: &mut Connection) -> Result<bool, Failure> {
+        let Self { name, version, bundled, keep, now } = self;
+        let slice = locked(connection, &bundled, &name).await?;
+        if !old_builds(&slice, keep).contains(&version) {
+            return Ok(false);
+        }
+        delete_build(connection, &name, &version, now).await?;
+        Ok(true)
+    }
+}
+
+/// Deletes the files of a build.
+pub(super) async fn delete_build(
+    connection: &mut Connection,
+    name: &SliceName,
+    version: &Version,
+    now: UnixMillis,
+) -> Result<(), Failure> {
+    let of_build = |statement| query(statement).bind(name.as_str()).bind(version.to_string());
+    of_build(DELETE_FILES).execute(&mut *connection).await?;
+    of_build(REMOVE_BUILD).bind(now).execute(connection).await?;
+    tracing::info!(slice.name = name.as_str(), %version, "slice.build_deleted");
+    Ok(())
+}

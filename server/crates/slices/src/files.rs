@@ -1,0 +1,111 @@
+//! Serves the files of published builds.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Bytes,
+    extract::Request,
+    http::Method,
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use crate::{build::SliceName, builds::OF_SANDBOX, file_cache::File, of_world::Slices};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Database, query_as};
+
+/// Serves the files of published builds. All other paths are left to the portal's own files.
+pub async fn published(slices: Slices, request: Request, next: Next) -> Response {
+    if request.method() != Method::GET && request.method() != Method::HEAD {
+        return next.run(request).await;
+    }
+    match find(&slices, request.uri().path().trim_start_matches('/')).await {
+        Ok(Some(file)) => file.answer(request.headers()),
+        Ok(None) => next.run(request).await,
+        Err(failure) => {
+            // The portal's own files do not need the database.
+            let response = next.run(request).await;
+            if response.status().is_success() { response } else { failure.into_response() }
+        }
+    }
+}
+
+/// The file at `path`, which begins with slice and version. A sandbox has its own builds and those of `main`.
+async fn find(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure> {
+    let now = slices.clock.unset_now();
+    let mut parts = path.splitn(3, '/');
+    let (Some(name), Some(version), Some(file)) = (parts.next(), parts.next(), parts.next()) else {
+        return Ok(None);
+    };
+    if SliceName::parse(name).is_none() {
+        return Ok(None);
+    }
+    let (version, own) = match version.split_once(OF_SANDBOX) {
+        Some((version, id)) if slices.sandbox_id.as_deref() == Some(id) => (version, true),
+        Some(_) => return Ok(None),
+        None => (version, false),
+    };
+    if own {
+        return Ok(read(slices, &slices.database, [name, version, file]).await?.map(Arc::new));
+    }
+    if let Some(file) = slices.shared.files.get(path, now) {
+        return Ok(Some(file));
+    }
+    let Some(found) = read(slices, &slices.shared.database, [name, version, file]).await? else {
+        // The address for looking at a build that is held there.
+        let own = !slices.are_of_main();
+        let found = if own { read(slices, &slices.database, [name, version, file]).await? } else { None };
+        return Ok(found.map(Arc::new));
+    };
+    let (is_final, found) = (found.is_final, Arc::new(found));
+    if is_final {
+        slices.shared.files.insert(path, &found);
+    }
+    Ok(Some(found))
+}
+
+#[derive(sqlx_macros::FromRow)]
+struct FileRow {
+    content: Vec<u8>,
+    brotli: Option<Vec<u8>>,
+    gzip: Option<Vec<u8>>,
+    compress_at: Option<UnixMillis>,
+}
+
+const FILE: &str = "
+    SELECT content, brotli, gzip, compress_at FROM slice_file
+    WHERE name = $1 AND version = $2 AND path = $3";
+
+async fn read(
+    slices: &Slices,
+    database: &Database,
+    [name, version, path]: [&str; 3],
+) -> Result<Option<File>, Failure> {
+    let row = query_as(FILE).bind(name).bind(version).bind(path);
+    let row: Option<FileRow> = row.fetch_optional(&mut *database.read().await?).await?;
+    Ok(row.map(|row| File {
+        read_at: slices.clock.unset_now(),
+        is_final: row.compress_at.is_none(),
+        media_type: media_type(path),
+        content: row.content.into(),
+        brotli: row.brotli.map(Bytes::from),
+        gzip: row.gzip.map(Bytes::from),
+    }))
+}
+
+/// The media type of a build's file. Unknown types are served as bytes that browsers neither run nor draw.
+fn media_type(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("js" | "mjs") => "text/javascript",
+        Some("css") => "text/css",
+        Some("json" | "map") => "application/json",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("jpg" | "jpeg") => "image/jpeg",
+        Some("webp") => "image/webp",
+        Some("avif") => "image/avif",
+        Some("woff2") => "font/woff2",
+        Some("txt") => "text/plain",
+        _ => "application/octet-stream",
+    }
+}

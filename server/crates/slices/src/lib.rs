@@ -1,0 +1,62 @@
+//! Builds of slices, and which of them are live. Published builds are stored in the database, so that
+//! every server on it serves them; the portal requests the list of live builds. The build that is bundled with the
+//! portal is live until another is published.
+//!
+//! A sandbox has the builds of `main`, of which the same is live, until it chooses another or one is published in it.
+//! What is published in a sandbox is stored in its own database: it exists nowhere else, and goes with it.
+
+// The builds and the reports of a world.
+mod file_cache;
+mod of_world;
+mod waiting;
+
+// What a build consists of.
+pub mod archive;
+mod brings;
+mod build;
+mod range;
+mod refusal;
+
+// The builds of a world, and which of them browsers get.
+mod builds;
+mod listed;
+pub mod rollout;
+mod trail;
+mod watched;
+
+// The acts on them.
+mod activate;
+mod delete_old;
+mod publish;
+mod remove;
+pub mod roll_out;
+mod sandbox_bound;
+
+// The work without a call.
+mod compress;
+pub mod reports;
+mod taken_back;
+pub mod watch;
+
+// The calls.
+pub mod api;
+pub mod deploy;
+pub mod files;
+
+pub use self::{
+    activate::{activate, roll_back},
+    brings::{Brings, MenuEntry, Screen, Shell, SliceFailures},
+    build::{Build, MANIFEST, SliceName},
+    builds::{Bundled, Given, Origin, SLICES_FOLDER, SliceBuild, SliceBuilds, all},
+    compress::{compress_next, keep_compressing},
+    delete_old::delete_old,
+    listed::listed,
+    of_world::{Shared, Slices},
+    publish::{Publication, publish},
+    refusal::SliceRefusal,
+    remove::remove,
+    rollout::{Bucket, Rollout, Share},
+    taken_back::rule as taken_back_rule,
+    trail::{Mark, SliceAction, SliceEvent, trail},
+    waiting::{Outcome, Report, Reports},
+};

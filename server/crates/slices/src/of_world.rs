@@ -1,0 +1,88 @@
+//! The slices of one world.
+
+use std::sync::Arc;
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use tokio::sync::Semaphore;
+
+use crate::{
+    archive,
+    file_cache::FileCache,
+    waiting::{Report, Reports},
+};
+use base::error::Failure;
+use lending::{
+    auth::Auth,
+    world::{World, WorldState},
+};
+use store::Database;
+
+/// The slices of a world. Clones share them.
+#[derive(Clone)]
+pub struct Slices {
+    /// The data and the time of the world.
+    pub world: World,
+    /// The sessions of the world.
+    pub auth: Auth,
+    /// The id of the sandbox; `None` for `main`.
+    pub sandbox_id: Option<String>,
+    /// The parts that all worlds of the process share.
+    pub shared: Arc<Shared>,
+}
+
+/// The parts that all worlds of a process share: the builds of `main`, and limits and caches.
+pub struct Shared {
+    /// The store of `main`.
+    pub database: Database,
+    /// The places for builds that are being received.
+    pub(super) uploads: Semaphore,
+    /// The files of `main` that were requested.
+    pub(super) files: FileCache,
+    /// Reports from pages, not yet written to the database.
+    pub reports: Reports,
+    pub(super) counted: Counted,
+}
+
+/// A function that is told of each stored report, and how many times it came.
+pub type Counted = Box<dyn Fn(&Report, u64) + Send + Sync>;
+
+impl Shared {
+    /// Creates the shared parts of worlds whose `main` has its data in `database`. `counted` is told of each stored
+    /// report.
+    pub fn new(database: Database, counted: Counted) -> Self {
+        let uploads = Semaphore::new(archive::MAX_AT_ONCE);
+        Self { database, uploads, files: FileCache::default(), reports: Reports::default(), counted }
+    }
+}
+
+impl std::ops::Deref for Slices {
+    type Target = WorldState;
+
+    fn deref(&self) -> &WorldState {
+        &self.world
+    }
+}
+
+impl Slices {
+    /// The slices of the world that a request is for.
+    ///
+    /// # Errors
+    /// [`Failure::Internal`] before it is known.
+    pub fn of(parts: &Parts) -> Result<&Self, Failure> {
+        parts.extensions.get().ok_or_else(|| Failure::Internal("the request has no slices".to_owned()))
+    }
+
+    /// Returns whether they are those of `main`, the deployment itself.
+    pub fn are_of_main(&self) -> bool {
+        self.sandbox_id.is_none()
+    }
+}
+
+/// A handler can extract the slices of the world that its call is for.
+impl<S: Send + Sync> FromRequestParts<S> for Slices {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Self::of(parts).cloned()
+    }
+}

@@ -1,0 +1,50 @@
+//! Removes the published builds of a slice.
+
+use crate::{
+    build::SliceName,
+    builds::{Bundled, SliceBuilds, locked, read_one, set_live},
+    refusal::SliceRefusal,
+    roll_out,
+    trail::{self, Mark, SliceAction},
+    watched,
+};
+use base::error::Failure;
+use store::{Connection, Database, query};
+
+const REMOVE_FILES: &str = "DELETE FROM slice_file WHERE name = $1";
+
+const REMOVE_BUILDS: &str = "
+    UPDATE slice_build SET removed_at = $2 WHERE name = $1 AND removed_at IS NULL";
+
+/// Removes all published builds of a slice. The build that is bundled with the portal goes live; without
+/// one, the slice is gone. A sandbox returns to the build that is live in `main`. Returns the slice's new state.
+///
+/// # Errors
+/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::NothingPublished`], [`SliceRefusal::RolloutRuns`].
+pub async fn remove(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    let (bundled, events) = (bundled.clone(), mark.events.clone());
+    events
+        .write(database.begin().await?, async move |connection: &mut Connection| {
+            let before = locked(connection, &bundled, &name).await?.existing()?;
+            let given = bundled.slices.get(name.as_str()).and_then(|given| given.live.as_ref());
+            if before.builds.iter().all(|build| !build.is_own) && before.live.as_ref() == given {
+                return Err(SliceRefusal::NothingPublished(before.name).into());
+            }
+            roll_out::refuse_during(&before)?;
+            watched::end(connection, &name).await?;
+            query(REMOVE_FILES).bind(name.as_str()).execute(&mut *connection).await?;
+            query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).execute(&mut *connection).await?;
+            set_live(connection, &name, None, None).await?;
+            let after = read_one(connection, &bundled, &name).await?;
+            let live_before = before.live.as_ref();
+            trail::add(connection, mark, SliceAction::Removed, &name, after.live.as_ref(), live_before, None)
+                .await?;
+            Ok(after)
+        })
+        .await
+}

@@ -1,0 +1,160 @@
+//! The API that receives the reports of pages.
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{FromRequest, Request},
+    http::{HeaderMap, StatusCode, header},
+    routing::post,
+};
+use semver::Version;
+use serde::Deserialize;
+
+use super::rounded;
+use crate::{
+    build::SliceName,
+    of_world::Slices,
+    refusal::SliceRefusal,
+    waiting::{Outcome, Received, Report},
+};
+use base::{error::Failure, ids::SessionId};
+use lending::auth::{client_address::ClientAddress, limits::network, session};
+use settings::Settings;
+use web::extract::{Json, whole};
+
+/// Maximum size of a call in bytes.
+const MAX_SIZE: usize = 1024;
+
+/// Maximum number of reports in a call.
+const MAX_REPORTS: usize = 20;
+
+/// Maximum number of failed calls in a report.
+const MAX_TIMES: u32 = 1000;
+
+/// The routes on the portal's listener.
+pub fn routes() -> Router {
+    Router::new().route("/slice-reports", post(receive))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sent {
+    /// The token of the session, which `sendBeacon` can't send in a header.
+    session: Option<String>,
+    reports: Vec<Reported>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reported {
+    slice: String,
+    version: String,
+    outcome: Outcome,
+    ms: Option<u32>,
+    reason: Option<Reason>,
+    route: Option<String>,
+    status: Option<u16>,
+    times: Option<u32>,
+}
+
+/// The reason for which a build could not be loaded.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Reason {
+    /// Its code is not on the server.
+    Missing,
+    /// Its code is not the published one.
+    Changed,
+    /// It needs another shell.
+    Shell,
+    /// The load timed out, or the connection failed.
+    Network,
+    /// Anything else.
+    Other,
+}
+
+async fn receive(
+    slices: Slices,
+    ClientAddress(address): ClientAddress,
+    request: Request,
+) -> Result<StatusCode, Failure> {
+    let (reports, address) = (&slices.shared.reports, network(address));
+    reports.limit.count(&address, slices.clock.unset_now())?;
+    if !is_of_portal(request.headers(), &slices.settings) {
+        return Err(SliceRefusal::NotFromPortal.into());
+    }
+    let (parts, body) = request.into_parts();
+    let body = whole(body).await;
+    if body.len() > MAX_SIZE {
+        return Err(Failure::BodyTooLarge("1 KiB"));
+    }
+    let Json(Sent { session, reports: sent }) =
+        Json::from_request(Request::from_parts(parts, Body::from(body)), &()).await?;
+    if sent.is_empty() || sent.len() > MAX_REPORTS {
+        return Err(Failure::BadValue(format!("A call has 1 to {MAX_REPORTS} reports")));
+    }
+    let session_id = session.and_then(|token| session::id_named_by(&slices.auth, &token, slices.clock.now()));
+    let received: Result<Vec<_>, Failure> =
+        sent.into_iter().map(|reported| reported.check(session_id.clone())).collect();
+    let received = received?;
+    // Builds are watched in `main` only.
+    if slices.are_of_main() {
+        reports.add(received);
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl Reported {
+    /// Checks that the fields fit the outcome, and returns the report.
+    fn check(self, session_id: Option<SessionId>) -> Result<Received, Failure> {
+        let Self { slice, version, outcome, ms, reason, route, status, times } = self;
+        let detail = match (outcome, ms, reason, status) {
+            (Outcome::Loaded, Some(ms), None, None) => rounded(ms).to_string(),
+            (Outcome::NotLoaded, None, Some(reason), None) => reason.name().to_owned(),
+            (Outcome::Crashed, None, None, None) => route.clone().unwrap_or_default(),
+            (Outcome::CallFailed, None, None, Some(status @ (0 | 400..=599))) => status.to_string(),
+            _ => {
+                return Err(invalid(
+                    "a report has `ms`, `reason`, `route` or `status`, as its outcome needs",
+                ));
+            }
+        };
+        let is_call = outcome == Outcome::CallFailed;
+        if route.is_some() && is_call || times.is_some() && !is_call {
+            return Err(invalid("`times` is of failed calls, and `route` of all other reports"));
+        }
+        let is_named = SliceName::parse(&slice).is_some() && Version::parse(&version).is_ok();
+        let times = times.unwrap_or(1);
+        if !is_named || !(1..=MAX_TIMES).contains(&times) {
+            return Err(invalid("it names no slice and version, or too many calls"));
+        }
+        let (report, screen) = (Report { slice, version, outcome, detail }, route.unwrap_or_default());
+        Ok(Received { report, times, screen, session_id })
+    }
+}
+
+fn invalid(text: &str) -> Failure {
+    Failure::InvalidRequest(text.to_owned())
+}
+
+impl Reason {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Changed => "changed",
+            Self::Shell => "shell",
+            Self::Network => "network",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Returns `true` if the request comes from a page of the portal, according to the browser.
+fn is_of_portal(headers: &HeaderMap, settings: &Settings) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let Some(origin) = headers.get(header::ORIGIN) else { return false };
+    let authority = origin.to_str().ok().and_then(|origin| Some(origin.split_once("://")?.1));
+    let is_own = settings.public_url.as_ref() == Some(origin)
+        || authority.is_some() && authority == text(header::HOST.as_str());
+    is_own && matches!(text("sec-fetch-site"), None | Some("same-origin"))
+}

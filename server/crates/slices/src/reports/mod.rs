@@ -1,0 +1,173 @@
+//! Reports from pages on the slices that they load: loads, failures and crashes. Reports wait in memory and
+//! are written together, once a second at most.
+
+pub mod api;
+pub mod history;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::{
+    builds::{Bundled, SliceBuilds, all},
+    of_world::Slices,
+    taken_back,
+    waiting::{Outcome, Received, Report},
+};
+use base::{
+    clock::UnixMillis,
+    error::Failure,
+    ids::{SessionId, StaffId},
+};
+use lending::auth::session;
+use store::{Connection, Database, query, query_scalar, sweep};
+
+/// Retention of reports.
+pub const KEPT: Duration = Duration::from_hours(7 * 24);
+
+/// Rounds a duration to steps of about a fifth: there are few values, each within 9% of the real one.
+fn rounded(ms: u32) -> u32 {
+    let steps = (f64::from(ms.clamp(16, 60_000)).log2() * 4.0).round();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "16 to 65,536")]
+    let ms = (steps / 4.0).exp2().round() as u32;
+    ms
+}
+
+/// The start of the minute of `at`.
+pub fn minute(at: UnixMillis) -> UnixMillis {
+    UnixMillis(at.0 - at.0.rem_euclid(60_000))
+}
+
+/// Writes all waiting reports, in one transaction.
+///
+/// # Errors
+/// When the database fails; the reports are lost.
+pub async fn write(slices: &Slices) -> Result<(), Failure> {
+    let waiting = slices.shared.reports.take();
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let (bundled, now) = (Bundled::of(slices).await?, slices.clock.now());
+    let stored = slices.database.write_in_turn(async move |connection: &mut Connection| {
+        let slices = all(connection, &bundled).await?;
+        let known: Vec<Received> = waiting.into_iter().filter_map(|one| one.known(&slices)).collect();
+        let mut counted: BTreeMap<Report, i64> = BTreeMap::new();
+        for Received { report, times, .. } in &known {
+            *counted.entry(report.clone()).or_default() += i64::from(*times);
+        }
+        store(connection, &counted, minute(now)).await?;
+        note_pages(connection, known, now).await?;
+        Ok(counted)
+    });
+    for (report, times) in stored.await? {
+        let times = u64::try_from(times).unwrap_or(0);
+        (slices.shared.counted)(&report, times);
+    }
+    Ok(())
+}
+
+/// Stores the pages of people with a live session: one for each person, build and screen.
+async fn note_pages(
+    connection: &mut Connection,
+    known: Vec<Received>,
+    now: UnixMillis,
+) -> Result<(), Failure> {
+    let mut people: BTreeMap<SessionId, Option<StaffId>> = BTreeMap::new();
+    let mut pages: BTreeMap<taken_back::Page, bool> = BTreeMap::new();
+    for Received { report: Report { slice, version, outcome, .. }, screen, session_id, .. } in known {
+        let Some(session_id) = session_id.filter(|_| outcome != Outcome::CallFailed) else { continue };
+        if !people.contains_key(&session_id) {
+            let staff_id = session::live_staff_id(connection, &session_id, now).await?;
+            people.insert(session_id.clone(), staff_id);
+        }
+        let Some(staff_id) = people[&session_id].clone() else { continue };
+        let page = taken_back::Page { name: slice, version, staff_id, screen };
+        *pages.entry(page).or_default() |= outcome != Outcome::Loaded;
+    }
+    for (page, has_failed) in pages {
+        taken_back::note(connection, &page, has_failed, now).await?;
+    }
+    Ok(())
+}
+
+impl Received {
+    /// Returns the report if its build exists and, for a crash, also its screen.
+    fn known(mut self, slices: &[SliceBuilds]) -> Option<Self> {
+        let Report { slice, version, outcome, .. } = &self.report;
+        let slice = slices.iter().find(|known| known.name == *slice);
+        let build = slice?.builds.iter().find(|build| build.version.to_string() == *version)?;
+        if !self.screen.is_empty() && !build.brings.screens.iter().any(|screen| screen.path == self.screen) {
+            if *outcome == Outcome::Crashed {
+                return None;
+            }
+            // A build that is loaded in place of another may not have the same screens.
+            self.screen.clear();
+        }
+        Some(self)
+    }
+}
+
+/// The maximum number of rows for a minute, besides one for each build and outcome that counts what has no row.
+const MAX_ROWS: i64 = 100;
+
+const ROWS: &str = "SELECT count(*) FROM slice_report WHERE minute = $1";
+
+const ADD: &str = "
+    INSERT INTO slice_report (name, version, minute, outcome, detail, times) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (name, version, minute, outcome, detail) DO UPDATE SET
+        times = slice_report.times + excluded.times";
+
+async fn store(
+    connection: &mut Connection,
+    counted: &BTreeMap<Report, i64>,
+    at: UnixMillis,
+) -> Result<(), Failure> {
+    let stored: i64 = query_scalar(ROWS).bind(at).fetch_one(&mut *connection).await?;
+    let room = usize::try_from(MAX_ROWS - stored).unwrap_or_default();
+    for (number, (Report { slice, version, outcome, detail }, times)) in counted.iter().enumerate() {
+        let detail = if number < room { detail } else { "" };
+        query(ADD)
+            .bind(slice)
+            .bind(version)
+            .bind(at)
+            .bind(*outcome)
+            .bind(detail)
+            .bind(times)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+const DELETE_BATCH: &str = "
+    DELETE FROM slice_report WHERE (name, version, minute, outcome, detail) IN
+        (SELECT name, version, minute, outcome, detail FROM slice_report
+         WHERE minute <= $1 ORDER BY minute LIMIT 500)";
+
+const DELETE_PAGES: &str = "
+    DELETE FROM slice_page WHERE (name, version, staff_id, screen) IN
+        (SELECT name, version, staff_id, screen FROM slice_page WHERE seen_at <= $1 ORDER BY seen_at LIMIT 500)";
+
+/// Deletes reports up to `oldest`. Returns the number of deleted rows.
+///
+/// # Errors
+/// When the database fails; earlier batches stay deleted.
+pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
+    Ok(sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await?
+        + sweep::in_batches(database, move || query(DELETE_PAGES).bind(oldest)).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_by_9_percent_at_most() {
+        let mut values = std::collections::BTreeSet::new();
+        for ms in 16..60_000 {
+            let value = rounded(ms);
+            assert!(f64::from(value).log2() - f64::from(ms).log2() < 0.15, "{ms}: {value}");
+            values.insert(value);
+        }
+        assert!(values.len() < 50, "{values:?}");
+        assert_eq!(rounded(0), 16);
+    }
+}

@@ -1,0 +1,257 @@
+//! Begins, changes and ends rollouts.
+
+use semver::Version;
+use serde::Deserialize;
+
+use crate::{
+    build::{SliceName, check_shell},
+    builds::{Bundled, SliceBuilds, check_paths, lock, locked, read_one, set_live},
+    refusal::SliceRefusal,
+    rollout::{self, Rollout, Share},
+    trail::{self, Mark, SliceAction},
+    watched,
+};
+use base::error::Failure;
+use lending::events::Kind;
+use store::{Connection, Database, query};
+
+/// The body of a request for a rollout.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RolloutBody {
+    pub version: String,
+    percent: Option<u8>,
+    plan: Option<String>,
+    #[serde(default = "yes")]
+    pub watch: bool,
+}
+
+/// Builds are watched unless a request says otherwise.
+pub(super) fn yes() -> bool {
+    true
+}
+
+impl RolloutBody {
+    pub fn share(&self) -> Result<Share, Failure> {
+        Share::from_request(self.percent, self.plan.as_deref())?.ok_or_else(|| Failure::BadField {
+            field: "percent",
+            text: "Give a percentage or a plan".to_owned(),
+        })
+    }
+}
+
+/// Fails while a rollout runs: the live build can't be changed then.
+pub(super) fn refuse_during(slice: &SliceBuilds) -> Result<(), Failure> {
+    let Some(Rollout { version, percent, .. }) = &slice.rollout else { return Ok(()) };
+    Err(SliceRefusal::RolloutRuns {
+        name: slice.name.clone(),
+        version: version.to_string(),
+        percent: *percent,
+    }
+    .into())
+}
+
+/// Gives an existing build to some browsers; the others keep the live one. If a rollout of this build
+/// runs, its share is changed. If the build `is_watched`, it is taken back when it fails. Returns the new
+/// state of the slice.
+///
+/// # Errors
+/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::BuildNotFound`], [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`],
+/// [`SliceRefusal::NoPortal`], [`SliceRefusal::RolloutRuns`], [`SliceRefusal::AlreadyLive`], [`SliceRefusal::NotInSandbox`].
+pub async fn roll_out(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    version: Version,
+    share: Share,
+    is_watched: bool,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    let (bundled, events) = (bundled.clone(), mark.events.clone());
+    events
+        .write(database.begin().await?, async move |connection: &mut Connection| {
+            lock(connection, &name).await?;
+            begin(connection, &bundled, &name, &version, &share, is_watched, mark).await?;
+            read_one(connection, &bundled, &name).await
+        })
+        .await
+}
+
+const SET: &str = "
+    INSERT INTO slice_rollout (name, version, percent, plan, began_at, step_began_at)
+    VALUES ($1, $2, $3, $4, $5, $5)
+    ON CONFLICT (name) DO UPDATE SET
+        version = excluded.version, percent = excluded.percent, plan = excluded.plan,
+        began_at = CASE WHEN slice_rollout.version = excluded.version THEN slice_rollout.began_at
+                        ELSE excluded.began_at END,
+        step_began_at = excluded.step_began_at";
+
+/// Begins or changes a rollout of a slice that is locked.
+pub(super) async fn begin(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    version: &Version,
+    share: &Share,
+    is_watched: bool,
+    mark: Mark,
+) -> Result<(), Failure> {
+    refuse_in_sandbox(bundled)?;
+    let before = read_one(connection, bundled, name).await?.existing()?;
+    let build = before.build(version).ok_or_else(|| SliceRefusal::BuildNotFound {
+        name: before.name.clone(),
+        version: version.to_string(),
+    })?;
+    check_shell(&build.shell, bundled.shell()?)?;
+    if before.live.as_ref() == Some(version) {
+        return Err(SliceRefusal::AlreadyLive { name: before.name, version: version.to_string() }.into());
+    }
+    let running = before.rollout.as_ref();
+    if running.is_some_and(|running| running.version != *version) {
+        return refuse_during(&before);
+    }
+    if is_watched {
+        watched::begin_rollout(connection, name, version, before.live.as_ref(), &mark).await?;
+    } else {
+        watched::end(connection, name).await?;
+    }
+    let is_same =
+        |running: &Rollout| (running.percent, running.plan.as_ref()) == (share.percent(), share.plan());
+    if running.is_some_and(is_same) {
+        return Ok(());
+    }
+    check_paths(connection, bundled, name, &build.brings).await?;
+    query(SET)
+        .bind(name.as_str())
+        .bind(version.to_string())
+        .bind(i64::from(share.percent()))
+        .bind(share.plan().map(ToString::to_string))
+        .bind(mark.at)
+        .execute(&mut *connection)
+        .await?;
+    let live = before.live.as_ref();
+    let note = Some(share.note());
+    trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await
+}
+
+/// Fails in any sandbox but `main`: only the deployment itself has visitors to roll a build out to.
+pub(super) fn refuse_in_sandbox(bundled: &Bundled) -> Result<(), Failure> {
+    if bundled.sandbox_id.is_some() { Err(SliceRefusal::NotInSandbox.into()) } else { Ok(()) }
+}
+
+/// A change of a running rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It stays at its percentage: its plan no longer applies.
+    Hold,
+    /// Its build goes live for everybody.
+    Promote,
+    /// It ends: everybody gets the live build.
+    Abort,
+}
+
+impl Change {
+    /// The kind of its event.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Hold => Kind::SliceRolloutHeld,
+            Self::Promote => Kind::SlicePromoted,
+            Self::Abort => Kind::SliceRolloutAborted,
+        }
+    }
+}
+
+/// Changes the rollout of a slice. Returns the new state of the slice.
+///
+/// # Errors
+/// [`SliceRefusal::NoRollout`]; to promote, also [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`] and
+/// [`SliceRefusal::NoPortal`].
+pub async fn change(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    change: Change,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    let (bundled, events) = (bundled.clone(), mark.events.clone());
+    events
+        .write(database.begin().await?, async move |connection: &mut Connection| {
+            let before = locked(connection, &bundled, &name).await?;
+            match change {
+                Change::Hold => drop_plan(connection, &name, &before, mark).await?,
+                Change::Promote => go_live(connection, &bundled, &name, &before, mark).await?,
+                Change::Abort => end(connection, &name, &before, mark).await?,
+            }
+            read_one(connection, &bundled, &name).await
+        })
+        .await
+}
+
+const GO_TO: &str = "UPDATE slice_rollout SET percent = $2, step_began_at = $3 WHERE name = $1";
+
+/// Goes on to the next percentage of a plan.
+pub(super) async fn go_to(
+    connection: &mut Connection,
+    name: &SliceName,
+    before: &SliceBuilds,
+    percent: u8,
+    mark: Mark,
+) -> Result<(), Failure> {
+    let Rollout { version, .. } = running(before)?;
+    query(GO_TO).bind(name.as_str()).bind(i64::from(percent)).bind(mark.at).execute(&mut *connection).await?;
+    let (live, note) = (before.live.as_ref(), Some(format!("to {percent}%, by its plan")));
+    trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await
+}
+
+/// Makes the build of a rollout live. If the build is watched, the watch goes on.
+pub(super) async fn go_live(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    before: &SliceBuilds,
+    mark: Mark,
+) -> Result<(), Failure> {
+    let Rollout { version, .. } = running(before)?;
+    let build = before.build(version).ok_or_else(|| SliceRefusal::NoRollout(before.name.clone()))?;
+    check_shell(&build.shell, bundled.shell()?)?;
+    check_paths(connection, bundled, name, &build.brings).await?;
+    rollout::delete(connection, name).await?;
+    watched::went_live(connection, name, version, mark.at).await?;
+    let live = before.live.as_ref();
+    set_live(connection, name, Some(version), live).await?;
+    trail::add(connection, mark, SliceAction::Promoted, name, Some(version), live, None).await
+}
+
+async fn end(
+    connection: &mut Connection,
+    name: &SliceName,
+    before: &SliceBuilds,
+    mark: Mark,
+) -> Result<(), Failure> {
+    let Rollout { version, percent, .. } = running(before)?;
+    rollout::delete(connection, name).await?;
+    watched::end(connection, name).await?;
+    let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
+    trail::add(connection, mark, SliceAction::Aborted, name, Some(version), live, note).await
+}
+
+const DROP_PLAN: &str = "UPDATE slice_rollout SET plan = NULL WHERE name = $1";
+
+async fn drop_plan(
+    connection: &mut Connection,
+    name: &SliceName,
+    before: &SliceBuilds,
+    mark: Mark,
+) -> Result<(), Failure> {
+    let Rollout { version, percent, plan, .. } = running(before)?;
+    if plan.is_none() {
+        return Ok(());
+    }
+    query(DROP_PLAN).bind(name.as_str()).execute(&mut *connection).await?;
+    let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
+    trail::add(connection, mark, SliceAction::RolloutHeld, name, Some(version), live, note).await
+}
+
+fn running(slice: &SliceBuilds) -> Result<&Rollout, Failure> {
+    slice.rollout.as_ref().ok_or_else(|| SliceRefusal::NoRollout(slice.name.clone()).into())
+}

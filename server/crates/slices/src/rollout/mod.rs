@@ -1,0 +1,144 @@
+//! Rollouts: a build goes to some browsers first, and to the others once it works.
+
+mod bucket;
+mod plan;
+
+use std::collections::BTreeMap;
+
+use semver::Version;
+use serde::Serialize;
+
+pub use self::{
+    bucket::Bucket,
+    plan::{Plan, Step},
+};
+use crate::build::SliceName;
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query, query_as};
+
+/// A build that some browsers get, while the others keep the live one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rollout {
+    /// The build.
+    pub version: Version,
+    /// The number of buckets, of 100, that get the build.
+    pub percent: u8,
+    /// The plan that raises the percentage; `None` when people change it.
+    pub plan: Option<Plan>,
+    /// When the rollout began.
+    pub began_at: UnixMillis,
+    /// When the current percentage was set.
+    pub step_began_at: UnixMillis,
+}
+
+/// The share of browsers that get a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// A percentage, until somebody changes it.
+    Percent(u8),
+    /// The growing percentages of a plan.
+    Planned(Plan),
+}
+
+impl Share {
+    /// The share that a request asks for, if any.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn from_request(percent: Option<u8>, plan: Option<&str>) -> Result<Option<Self>, Failure> {
+        match (percent, plan) {
+            (None, None) => Ok(None),
+            (Some(percent @ ..=100), None) => Ok(Some(Self::Percent(percent))),
+            (None, Some(plan)) => {
+                let plan = plan.parse().map_err(|text| Failure::BadField { field: "plan", text })?;
+                Ok(Some(Self::Planned(plan)))
+            }
+            (Some(_), None) => {
+                let text = "A percentage is a whole number from 0 to 100".to_owned();
+                Err(Failure::BadField { field: "percent", text })
+            }
+            (Some(_), Some(_)) => {
+                let text = "Give either a percentage or a plan".to_owned();
+                Err(Failure::BadField { field: "plan", text })
+            }
+        }
+    }
+
+    pub(super) fn percent(&self) -> u8 {
+        match self {
+            Self::Percent(percent) => *percent,
+            Self::Planned(plan) => plan.first().percent,
+        }
+    }
+
+    pub(super) fn plan(&self) -> Option<&Plan> {
+        match self {
+            Self::Percent(_) => None,
+            Self::Planned(plan) => Some(plan),
+        }
+    }
+
+    /// The note in the trail.
+    pub(super) fn note(&self) -> String {
+        match self {
+            Self::Percent(percent) => format!("to {percent}%"),
+            Self::Planned(plan) => format!("to {}%, by the plan {plan}", plan.first().percent),
+        }
+    }
+}
+
+#[derive(sqlx_macros::FromRow)]
+struct RolloutRow {
+    name: String,
+    version: String,
+    percent: i64,
+    plan: Option<String>,
+    began_at: UnixMillis,
+    step_began_at: UnixMillis,
+}
+
+impl RolloutRow {
+    fn rollout(self) -> Result<Rollout, Failure> {
+        let unreadable =
+            |error: &dyn std::fmt::Display| Failure::Internal(format!("rollout of {}: {error}", self.name));
+        Ok(Rollout {
+            version: Version::parse(&self.version).map_err(|error| unreadable(&error))?,
+            percent: u8::try_from(self.percent).map_err(|error| unreadable(&error))?,
+            plan: self
+                .plan
+                .map(|plan| plan.parse())
+                .transpose()
+                .map_err(|error: String| unreadable(&error))?,
+            began_at: self.began_at,
+            step_began_at: self.step_began_at,
+        })
+    }
+}
+
+const ALL: &str = "SELECT name, version, percent, plan, began_at, step_began_at FROM slice_rollout";
+
+/// The rollouts, by slice; sandboxes have none.
+pub(super) async fn all(connection: &mut Connection) -> Result<BTreeMap<String, Rollout>, Failure> {
+    let rows: Vec<RolloutRow> = query_as(ALL).fetch_all(connection).await?;
+    rows.into_iter().map(|row| Ok((row.name.clone(), row.rollout()?))).collect()
+}
+
+const OF_ONE: &str = "
+    SELECT name, version, percent, plan, began_at, step_began_at FROM slice_rollout WHERE name = $1";
+
+/// The rollout of one slice, if any.
+pub(super) async fn of_one(
+    connection: &mut Connection,
+    name: &SliceName,
+) -> Result<Option<Rollout>, Failure> {
+    let row: Option<RolloutRow> = query_as(OF_ONE).bind(name.as_str()).fetch_optional(connection).await?;
+    row.map(RolloutRow::rollout).transpose()
+}
+
+const END: &str = "DELETE FROM slice_rollout WHERE name = $1";
+
+/// Deletes the rollout of a slice.
+pub(super) async fn delete(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
+    query(END).bind(name.as_str()).execute(connection).await?;
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! The trail: the author, the time and the kind of each change of a slice.
+
+use semver::Version;
+use serde::{Deserialize, Serialize};
+
+use crate::{build::SliceName, of_world::Slices};
+use base::{clock::UnixMillis, error::Failure};
+use lending::events::Trail;
+use store::{Connection, query, query_as};
+
+/// Maximum number of trail entries shown.
+const SHOWN: i64 = 100;
+
+/// The author and the time of a change.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// The id of the trail's entry; ids sort by time of creation.
+    pub id: String,
+    /// The time.
+    pub at: UnixMillis,
+    /// The author, as the caller states it: everybody has the same console token.
+    pub by: String,
+    /// The events that are written with the change.
+    pub events: Trail,
+}
+
+impl Mark {
+    /// A change made now, by `by`.
+    ///
+    /// # Errors
+    /// [`Failure::BadValue`] when `by` is not a valid name.
+    pub fn now(slices: &Slices, by: Option<String>, events: Trail) -> Result<Self, Failure> {
+        let at = slices.clock.now();
+        let by = by.unwrap_or_else(|| "unknown".to_owned());
+        if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+            return Err(Failure::BadValue("`by` must be 1 to 100 printable ASCII characters".to_owned()));
+        }
+        Ok(Self { id: slices.randomness.id(at), at, by, events })
+    }
+}
+
+/// The kind of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SliceAction {
+    /// A build was published, and went live.
+    Published,
+    /// A build was published without going live.
+    Held,
+    /// An existing build went live.
+    Activated,
+    /// The previous build went live again.
+    RolledBack,
+    /// All published builds were removed.
+    Removed,
+    /// Some browsers get a build.
+    RolledOut,
+    /// A rollout stays at its percentage.
+    RolloutHeld,
+    /// A build that was rolled out went live.
+    Promoted,
+    /// A rollout was ended.
+    Aborted,
+}
+
+store::stored_as_text!(SliceAction);
+
+/// An entry of the trail.
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
+pub struct SliceEvent {
+    /// Its id.
+    #[sqlx(rename = "event_id")]
+    pub id: String,
+    /// The time.
+    pub at: UnixMillis,
+    /// The author.
+    #[sqlx(rename = "done_by")]
+    pub by: String,
+    /// The kind of a change.
+    pub act: SliceAction,
+    /// The slice.
+    pub name: String,
+    /// The version that was published, went live or is rolled out; `None` if no build is live afterwards.
+    pub version: Option<String>,
+    /// The version that was live until then.
+    pub live_before: Option<String>,
+    /// Details besides the versions.
+    pub note: Option<String>,
+}
+
+const LATEST: &str = "
+    SELECT event_id, at, done_by, act, name, version, live_before, note
+    FROM slice_event ORDER BY position DESC LIMIT $1";
+
+/// The latest entries, the newest first.
+///
+/// # Errors
+/// When the database can't be read.
+pub async fn trail(connection: &mut Connection) -> Result<Vec<SliceEvent>, Failure> {
+    Ok(query_as(LATEST).bind(SHOWN).fetch_all(connection).await?)
+}
+
+const ADD: &str = "
+    INSERT INTO slice_event (event_id, at, done_by, act, name, version, live_before, note)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+
+pub(super) async fn add(
+    connection: &mut Connection,
+    mark: Mark,
+    act: SliceAction,
+    name: &SliceName,
+    version: Option<&Version>,
+    live_before: Option<&Version>,
+    note: Option<String>,
+) -> Result<(), Failure> {
+    query(ADD)
+        .bind(mark.id)
+        .bind(mark.at)
+        .bind(mark.by)
+        .bind(act)
+        .bind(name.as_str())
+        .bind(version.map(ToString::to_string))
+        .bind(live_before.map(ToString::to_string))
+        .bind(note)
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! Health, readiness and metrics for operators.
+
+use std::time::Duration;
+
+use axum::{
+    Json, Router,
+    http::{HeaderMap, HeaderName, header},
+    routing::get,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    monitoring::metrics::{Now, SandboxLoad},
+    sandboxes::{Calls, Sandbox},
+};
+use base::error::Failure;
+use store::shared_clock;
+use web::accept;
+
+/// Timeout for the database to answer a readiness check.
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// `/healthz` and `/readyz`.
+pub fn routes() -> Router {
+    Router::new().route("/healthz", get(async || ok())).route("/readyz", get(readyz))
+}
+
+/// The path of the metrics.
+pub const METRICS: &str = "/metrics";
+
+/// `/metrics`.
+pub fn metrics_routes() -> Router {
+    Router::new().route(METRICS, get(metrics))
+}
+
+fn ok() -> Json<Value> {
+    Json(json!({ "status": "ok" }))
+}
+
+#[derive(Serialize)]
+struct Readiness {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_offset_ms: Option<i64>,
+}
+
+async fn readyz(sandbox: Sandbox) -> Result<Json<Readiness>, Failure> {
+    if !sandbox.server.lease.is_renewed() {
+        return Err(Failure::Busy);
+    }
+    let answers = async {
+        drop(sandbox.server.database.read().await?);
+        sandbox.server.shared_read.version().await
+    };
+    match tokio::time::timeout(READY_TIMEOUT, answers).await {
+        Ok(Ok(_)) => {
+            let clock_offset_ms = shared_clock::wrong_by_ms(&sandbox.clock);
+            Ok(Json(Readiness { status: "ok", clock_offset_ms }))
+        }
+        Ok(Err(failure)) => {
+            tracing::error!(error = ?failure, "not ready");
+            Err(Failure::Busy)
+        }
+        Err(_) => Err(Failure::Busy),
+    }
+}
+
+/// Maximum number of sandboxes with a series of their own.
+const NAMED_SANDBOXES: usize = 20;
+
+/// The media type of the metrics. Names of slices may be in any script.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Names sandboxes to whoever sends the console's token: their names are their addresses.
+async fn metrics(
+    sandbox: Sandbox,
+    headers: HeaderMap,
+) -> Result<([(HeaderName, &'static str); 1], String), Failure> {
+    let server = &sandbox.server;
+    let access = accept::bearer(&headers).and_then(|token| server.operator_token.access(token));
+    let sandboxes = server.sandboxes.are_on().then(|| {
+        let Calls { main, busiest, rest } =
+            server.sandboxes.calls(if access.is_some() { NAMED_SANDBOXES } else { 0 });
+        let busiest = busiest.into_iter().map(|(name, calls)| (name.to_string(), calls)).collect();
+        SandboxLoad { main, busiest, rest, open: server.sandboxes.count_open() }
+    });
+    let forwarded = server.provider.as_ref().map(|provider| provider.held.counts());
+    let text = server.metrics.text(Now { database: server.database.load(), forwarded, sandboxes })?;
+    Ok(([(header::CONTENT_TYPE, TEXT)], text))
+}

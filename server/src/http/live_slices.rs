@@ -1,0 +1,56 @@
+//! The list of slices that a page of the portal loads.
+
+use axum::{
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+
+use crate::sandboxes::Sandbox;
+use base::error::Failure;
+use slices::{Bucket, Bundled, Slices};
+use web::ready_body::{ReadyBody, digest};
+
+/// Redirects to the package of mfe-kit that this portal has. Its address contains the version, because
+/// npm caches a package by its address forever.
+pub async fn newest_kit(slices: Slices) -> Result<Response, Failure> {
+    let shell = Bundled::of(&slices).await?.shell;
+    let package = shell.and_then(|shell| shell.kit_package).ok_or(Failure::NotFound)?;
+    Ok((StatusCode::FOUND, [(header::LOCATION, package.address)]).into_response())
+}
+
+/// `/slices.json`.
+pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Failure> {
+    let settings = &sandbox.settings;
+    let bundled = Bundled::of(&sandbox.slices).await?;
+    let known = Bucket::find(&headers, settings.behind_tls);
+    let bucket = known.unwrap_or_else(|| Bucket::draw(&sandbox.randomness));
+    let listed = slices::listed(&sandbox.slices, &bundled, bucket).await?;
+    let origins: Vec<&str> =
+        settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();
+    let mut body = json!({
+        "portal": {
+            "brand": settings.brand,
+            "product": settings.product(),
+            "time_zone": settings.time_zone.iana_name(),
+            "demo": settings.demo,
+            "console": sandbox.server.sandboxes.addresses().console(&sandbox.name).filter(|_| settings.demo),
+            "allow_override": settings.allows_slice_override(),
+            "slice_origins": origins,
+            "reports": sandbox.is_main() && bundled.shell.is_some(),
+        },
+        "shell": bundled.shell,
+        "slices": listed,
+    });
+    if settings.has_live_screens() {
+        body["portal"]["screens"] = "live".into();
+    }
+    let body = serde_json::to_vec(&body).map_err(|error| Failure::Internal(error.to_string()))?;
+    let digest = digest(&body);
+    let mut answer = ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&headers);
+    answer.headers_mut().insert(header::VARY, HeaderValue::from_static("cookie, accept-encoding"));
+    if known.is_none() {
+        answer.headers_mut().insert(header::SET_COOKIE, bucket.cookie(settings.behind_tls)?);
+    }
+    Ok(answer)
+}

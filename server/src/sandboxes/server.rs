@@ -1,0 +1,98 @@
+//! The state shared by all sandboxes of a process.
+
+use std::sync::Arc;
+
+use secrecy::SecretSlice;
+use tokio_util::sync::CancellationToken;
+
+use super::{ConsoleToken, Sandboxes};
+use crate::monitoring::metrics::Metrics;
+use base::{clock::Clock, randomness::Randomness};
+use lending::auth::{fingerprint::Fingerprints, password::Passwords};
+use provider::Provider;
+use settings::Settings;
+use slices::Report;
+use store::{Database, server_lease::ServerLease, version::SharedRead};
+
+/// The state shared by all sandboxes of a process: that of the deployment and the machine, shared limits and
+/// caches.
+pub struct Server {
+    /// The settings of the sandboxes besides `main`.
+    pub(crate) other_settings: Arc<Settings>,
+    /// The clock of the machine.
+    pub(crate) clock: Clock,
+    pub(crate) randomness: Randomness,
+    pub(crate) passwords: Passwords,
+    pub(crate) secret: SecretSlice<u8>,
+    /// The token that opens every console.
+    pub operator_token: ConsoleToken,
+    /// The provider that calls of `main` are forwarded to.
+    pub(crate) provider: Option<Arc<Provider>>,
+    /// The store of `main`, which also has the data that sandboxes share: builds, limits on console tokens,
+    /// and the list of sandboxes.
+    pub database: Database,
+    /// Reads the version of that store.
+    pub shared_read: SharedRead,
+    /// Shows others that this server runs on that store.
+    pub lease: Arc<ServerLease>,
+    /// The metrics.
+    pub metrics: Arc<Metrics>,
+    /// The parts of slices that all sandboxes share.
+    pub(crate) slices: Arc<slices::Shared>,
+    /// The sandboxes besides `main`.
+    pub sandboxes: Sandboxes,
+    /// Cancelled when the process is asked to stop, to end work that would never end by itself.
+    pub stopping: CancellationToken,
+}
+
+impl Server {
+    pub(crate) async fn new(
+        database: &Database,
+        shared_read: &SharedRead,
+        settings: &Settings,
+        clock: &Clock,
+        randomness: &Randomness,
+    ) -> anyhow::Result<Arc<Self>> {
+        use anyhow::Context;
+        let unwritable = |what: &str| {
+            format!(
+                "can't store {what} in the data folder {}; set MKOPO_DATA_DIR to a writable folder",
+                settings.store.data_dir.display()
+            )
+        };
+        let secret = settings.token_secret(randomness).with_context(|| unwritable("the token secret"))?;
+        let console_token =
+            settings.console_token(randomness).with_context(|| unwritable("the console token"))?;
+        let fingerprints = Fingerprints::new(&secret);
+        let passwords = Passwords::new(randomness.clone());
+        let lease =
+            ServerLease::take(database, shared_read).await.context("the database can't be written")?;
+        let metrics = Arc::new(Metrics::new(settings.has_live_screens())?);
+        let counts = Arc::clone(&metrics);
+        let report_stored = Box::new(move |report: &Report, times| counts.reported(report, times));
+        let machine_clock = clock.of_another_sandbox();
+        Ok(Arc::new(Self {
+            other_settings: Arc::new(settings.of_sandboxes()),
+            operator_token: ConsoleToken::new(console_token, fingerprints.clone()),
+            provider: Provider::of(settings)?.map(Arc::new),
+            slices: Arc::new(slices::Shared::new(database.clone(), report_stored)),
+            metrics,
+            stopping: CancellationToken::new(),
+            sandboxes: Sandboxes::new(
+                settings,
+                database.clone(),
+                fingerprints,
+                passwords.clone(),
+                machine_clock.clone(),
+                randomness.clone(),
+            ),
+            database: database.clone(),
+            shared_read: shared_read.clone(),
+            clock: machine_clock,
+            randomness: randomness.clone(),
+            passwords,
+            secret,
+            lease: Arc::new(lease),
+        }))
+    }
+}

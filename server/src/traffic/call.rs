@@ -1,0 +1,114 @@
+//! A recorded call: as it is stored, in outline, and as it is shown.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::http::{Method, StatusCode};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{body::KeptBody, headers::Headers, secrets::Secrets};
+use crate::faults::Kind;
+use base::clock::UnixMillis;
+use contract::API;
+use lending::auth::session::Session;
+
+/// The memory that a call takes besides its address, headers and bodies, in bytes; rounded up.
+const ENTRY_BYTES: usize = 512;
+
+/// One call.
+#[derive(Clone, Debug, Serialize)]
+pub struct Call {
+    /// The number of the call on this server.
+    pub id: u64,
+    /// When it arrived.
+    pub at: UnixMillis,
+    /// Its method.
+    pub method: String,
+    /// Its path.
+    pub path: String,
+    /// The status of the response; `None` if there was no response.
+    pub status: Option<u16>,
+    /// The duration in ms.
+    pub ms: u64,
+    /// The request id, as in the log.
+    pub request_id: String,
+    /// The e-mail address of the user, if signed in.
+    pub user: Option<String>,
+    /// The body of the request.
+    pub request_body: Value,
+    /// The body of the response.
+    pub response_body: Value,
+    /// The fault that hit the call.
+    pub fault: Option<Kind>,
+}
+
+/// A call without its bodies, which are expensive to mask. Its path is not masked.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the fields are those of a call")]
+pub struct Outline {
+    pub at: UnixMillis,
+    pub method: Method,
+    pub path: String,
+    pub status: Option<u16>,
+    pub ms: u64,
+    pub user: Option<String>,
+    pub fault: Option<Kind>,
+}
+
+/// A call as it is stored. It is converted to a [`Call`] only when someone reads it.
+#[derive(Debug)]
+pub struct Entry {
+    pub id: u64,
+    pub at: UnixMillis,
+    pub method: Method,
+    pub path: Box<str>,
+    pub query: Option<Box<str>>,
+    pub request_headers: Headers,
+    pub request_body: KeptBody,
+    pub status: Option<StatusCode>,
+    pub response_headers: Headers,
+    pub response_body: KeptBody,
+    pub took: Duration,
+    pub request_id: Arc<str>,
+    pub session: Option<Arc<Session>>,
+    pub fault: Option<Kind>,
+}
+
+impl Entry {
+    pub fn outline(&self) -> Outline {
+        Outline {
+            at: self.at,
+            method: self.method.clone(),
+            path: format!("{API}{}", self.path),
+            status: self.status.map(|status| status.as_u16()),
+            ms: u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
+            user: self.session.as_ref().map(|session| session.staff.email.to_string()),
+            fault: self.fault,
+        }
+    }
+
+    pub fn call(&self, secrets: &Secrets) -> Call {
+        let Outline { at, method, path, status, ms, user, fault } = self.outline();
+        Call {
+            id: self.id,
+            at,
+            method: method.to_string(),
+            path: secrets.masked_path(&path),
+            status,
+            ms,
+            request_id: self.request_id.to_string(),
+            user,
+            request_body: self.request_body.shown(secrets),
+            response_body: self.response_body.shown(secrets),
+            fault,
+        }
+    }
+
+    /// The memory that it takes, in bytes.
+    pub fn kept_bytes(&self) -> usize {
+        let address = self.path.len() + self.query.as_ref().map_or(0, |query| query.len());
+        let headers = self.request_headers.kept_bytes() + self.response_headers.kept_bytes();
+        let bodies = self.request_body.kept_bytes() + self.response_body.kept_bytes();
+        ENTRY_BYTES + address + headers + bodies
+    }
+}

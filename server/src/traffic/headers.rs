@@ -1,0 +1,78 @@
+//! The kept headers: those that answers depend on, and those that describe an answer.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+
+use super::secrets::{MASK, Secrets};
+
+/// The longest header to keep, in bytes. For longer ones, only the size is kept.
+const MAX_BYTES: usize = 512;
+
+const OF_REQUEST: [HeaderName; 5] = [
+    header::ACCEPT,
+    header::AUTHORIZATION,
+    header::CONTENT_TYPE,
+    HeaderName::from_static("idempotency-key"),
+    header::IF_NONE_MATCH,
+];
+
+const OF_RESPONSE: [HeaderName; 5] = [
+    header::CONTENT_ENCODING,
+    header::CONTENT_TYPE,
+    header::ETAG,
+    HeaderName::from_static("idempotent-replayed"),
+    header::RETRY_AFTER,
+];
+
+/// The kept headers of a request or a response.
+#[derive(Debug)]
+pub struct Headers(Vec<(HeaderName, Box<str>)>);
+
+impl Headers {
+    /// The headers of a request.
+    pub fn of_request(headers: &HeaderMap) -> Self {
+        Self::of(headers, OF_REQUEST)
+    }
+
+    /// The headers of a response.
+    pub fn of_response(headers: &HeaderMap) -> Self {
+        Self::of(headers, OF_RESPONSE)
+    }
+
+    // Copied, because the original value keeps the whole head in memory.
+    fn of<const N: usize>(headers: &HeaderMap, names: [HeaderName; N]) -> Self {
+        let kept = names.into_iter().flat_map(|name| {
+            headers.get_all(&name).into_iter().map(move |value| {
+                let kept = kept(&name, value);
+                (name.clone(), kept)
+            })
+        });
+        Self(kept.collect())
+    }
+
+    /// The memory that they take, in bytes.
+    pub fn kept_bytes(&self) -> usize {
+        self.0.iter().map(|(_, value)| size_of::<(HeaderName, Box<str>)>() + value.len()).sum()
+    }
+
+    /// The first value of a header.
+    pub fn get(&self, name: &HeaderName) -> Option<&str> {
+        self.0.iter().find(|kept| kept.0 == *name).map(|kept| &*kept.1)
+    }
+
+    /// Names and values, with secrets and phone numbers masked.
+    pub fn shown(&self, secrets: &Secrets) -> impl Iterator<Item = (&str, String)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), secrets.masked(value)))
+    }
+}
+
+fn kept(name: &HeaderName, value: &HeaderValue) -> Box<str> {
+    let bytes = value.as_bytes();
+    if *name == header::AUTHORIZATION {
+        let is_bearer = bytes.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"Bearer "));
+        return if is_bearer { format!("Bearer {MASK}").into() } else { MASK.into() };
+    }
+    if bytes.len() > MAX_BYTES {
+        return format!("[{} bytes]", bytes.len()).into();
+    }
+    String::from_utf8_lossy(bytes).into()
+}
