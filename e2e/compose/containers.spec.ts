@@ -3,6 +3,7 @@ import { address, compose, consoleAddress, containers } from './stack';
 
 const WEB = ['mfe-shell', 'mfe-auth', 'mfe-loans', 'mfe-transactions'];
 
+// S-79
 test('every container has only the privileges it needs', async () => {
   const all = await containers();
   expect(all.map(({ service }) => service)).toEqual(expect.arrayContaining(['server', ...WEB]));

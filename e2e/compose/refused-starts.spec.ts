@@ -26,6 +26,7 @@ for (const [what, options, sentence] of [
     /^mkopo: MKOPO_JWT_SECRET is invalid: give at least 32 bytes/,
   ],
   [
+    // S-80
     'a secret that servers on PostgreSQL must share, and was not given,',
     ['--env', 'MKOPO_DEMO=false', '--env', 'MKOPO_DATABASE_URL=postgres://mkopo:mkopo@postgres/mkopo'],
     /^mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it is required/,

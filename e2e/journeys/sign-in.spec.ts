@@ -49,6 +49,7 @@ test('REQ-013 REQ-086 REQ-101 REQ-102 sign in by password, with the keyboard alo
     await expect(page).toHaveURL(/\/transactions\?status=failed$/);
   });
 
+  // S-93
   await test.step('REQ-374 nothing else is stored, and /login opens the dashboard', async () => {
     expect(await page.evaluate(() => Object.keys(localStorage).sort())).toEqual(['auth_token', 'user']);
     await page.goto('/login');
@@ -154,6 +155,7 @@ test('REQ-133..164 reset a forgotten password by SMS, and sign in with the new o
   });
 });
 
+// S-63
 test('signing out in one tab signs the others out', async ({ page, context, mkopo }) => {
   await mkopo.signIn(page, 'agent');
   const other = await context.newPage();
@@ -201,6 +203,7 @@ test('REQ-099 offline, sign-in shows an error and keeps the values', async ({ pa
   await expect(dashboard(page)).toBeVisible();
 });
 
+// S-65
 test('REQ-334 REQ-341 the profile is edited on the page only', async ({ page, mkopo }) => {
   await mkopo.signIn(page, 'agent');
   await page.goto('/profile');

@@ -110,6 +110,7 @@ test('a screen that a slice added after the shell was built is found', async () 
   expect(screen.getByRole('navigation', { name: 'Main' })).toBeVisible();
 });
 
+// S-63
 test('REQ-057 REQ-058 REQ-063 REQ-078 Logout removes what is stored and goes to sign-in, even when the call fails', async () => {
   const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   storeUser();

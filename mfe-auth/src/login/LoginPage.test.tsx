@@ -61,6 +61,7 @@ async function requestCode() {
 }
 
 describe('by password', () => {
+  // S-42
   test('REQ-079 REQ-082..088 the form has email and password fields, with focus on the first', async () => {
     const { user } = renderSlice(slice, '/login');
     expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
@@ -247,6 +248,7 @@ describe('by password', () => {
     expect(router.state.location.search).toBe('?x=1');
   });
 
+  // S-42
   test('the password can be shown, and is hidden again while it is sent', async () => {
     const held = hold();
     answer('post', LOGIN, 400, failure('invalid password'), { until: held.back });
@@ -513,6 +515,7 @@ describe('with live screens', () => {
     expect(requests.map(({ body }) => body)).toEqual([withPassword, withPassword]);
   });
 
+  // S-46
   test('an account that needs a code gets one for its password, and goes on to its field', async () => {
     answer('post', LOGIN, 403, failure('A code is required.', 'code_required'));
     const requests = answer('post', REQUEST, 200, { message: 'sent' });

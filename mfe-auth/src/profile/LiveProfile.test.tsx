@@ -79,6 +79,7 @@ async function changePhone(given?: Parameters<typeof open>[0]) {
   return user;
 }
 
+// S-65
 test('a change of the phone number asks for the current password, and sends it', async () => {
   const user = await changePhone();
   const received = answer('put', PROFILE, 200, profile({ phone_number: '+254733000004' }));
@@ -179,6 +180,7 @@ test('Cancel restores what was there, and a failure keeps what was typed', async
   expect(screen.queryByLabelText('Current Password')).toBeNull();
 });
 
+// S-65
 test('Change Password asks for the old one, and for the new one twice', async () => {
   const user = await open();
   const received = answer('put', PASSWORD, 204, undefined);
@@ -214,6 +216,7 @@ test('a wrong old password is said at its field, which has the focus', async () 
   await waitFor(() => expect(dialog.getByLabelText('Current Password')).toHaveFocus());
 });
 
+// S-65
 test('Enable turns sign-in codes on, with the password, and Disable turns them off', async () => {
   const user = await open();
   const received = answer('put', CODE, 200, profile({ sign_in_code_required: true }));

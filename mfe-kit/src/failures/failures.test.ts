@@ -16,6 +16,7 @@ test.for([
   ['the field that is read first', server('not read', 'read first'), 'read first'],
   ['the other field where it is missing', server('read instead'), 'read instead'],
   ['a replacement, whatever the case', server(undefined, 'Loan is closed'), 'This loan is repaid already.'],
+  // S-101
   ['a text that is a name of Object.prototype', server(undefined, 'constructor'), 'constructor'],
   ['a failure without a text', server(), 'Failed to fetch repayments'],
   ['no answer', new ApiError({ kind: 'network' }), 'The provider did not answer'],

@@ -31,6 +31,7 @@ const pending = () =>
 beforeEach(() => vi.spyOn(console, 'error').mockImplementation(() => undefined));
 afterEach(() => vi.useRealTimers());
 
+// S-93
 test('REQ-061 REQ-071..074 signing in keeps the token and an admin with id 1', () => {
   session.signIn(SIGN_IN);
   expect(localStorage.getItem('auth_token')).toBe('token-1');
@@ -103,6 +104,7 @@ test('a 401 to a call without a token only fails that call', async () => {
   expect(shown).toEqual([]);
 });
 
+// S-91
 test('REQ-063 REQ-078 signing out clears this browser first, then ends the token at the provider', async () => {
   const received = answer('post', '/api/v1/auth/logout', 204, undefined);
   session.signIn(SIGN_IN);
@@ -160,6 +162,7 @@ test.for(['{', '7', 'null', '"Achieng"'])('a stored user of %s is ignored', (sto
   expect(session.state.status).toBe('signed-out');
 });
 
+// S-101
 test('REQ-076 an unknown stored role is ignored', () => {
   localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', role: 'root' }));
   session.start();

@@ -138,6 +138,7 @@ test('a build that fails to load offers the overrides in its place', async () =>
   expect(page.getByRole('button', { name: 'Overrides' })).toBeVisible();
 });
 
+// S-3
 test.for([
   ['a deployment that does not allow it', false, 'mfe-loans@http://localhost:3002'],
   ['an origin that the deployment does not allow', true, 'mfe-loans@https://evil.example.com'],

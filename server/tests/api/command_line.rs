@@ -72,6 +72,7 @@ async fn add_user(store: &[String], arguments: &[&str], password: &str) -> Outpu
 const GRACE: [&str; 8] =
     ["--first-name", "Grace", "--last-name", "Wekesa", "--phone", "0712 345 678", "--role", "supervisor"];
 
+// S-73, S-77, S-116
 #[test]
 fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     let said: Vec<String> = [
@@ -220,6 +221,7 @@ fn an_unusable_postgresql_stops_the_start_without_printing_its_password() {
     "#);
 }
 
+// S-80
 #[test]
 fn on_postgresql_the_shared_secrets_are_required() {
     let url = "postgres://mkopo:a-password@127.0.0.1:1/mkopo";
@@ -272,6 +274,7 @@ fn an_unwritable_data_folder_stops_the_start() {
     assert_snapshot!(said, @"mkopo: can't create the data folder /proc/mkopo; set MKOPO_DATA_DIR to one that can be written: No such file or directory (os error 2)");
 }
 
+// S-82
 #[cfg(unix)]
 #[tokio::test]
 async fn the_files_of_the_service_are_for_its_user_only_whatever_the_umask() {
@@ -334,6 +337,7 @@ fn an_unknown_option_is_reported() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("--colour"));
 }
 
+// S-47
 #[tokio::test]
 async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     let app = TestApp::start_with(&["--demo", "false"]).await;
@@ -373,6 +377,7 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     assert_eq!(login().await.status, 200);
 }
 
+// S-61
 #[tokio::test]
 async fn a_code_sent_before_the_account_was_deactivated_is_invalid() {
     let app = TestApp::start().await;
@@ -413,6 +418,7 @@ async fn every_error_of_mkopo_user_is_one_sentence() {
     ");
 }
 
+// S-81
 #[test]
 fn a_secret_can_be_read_from_a_file_and_an_invalid_one_stops_the_start() {
     let folder = tempfile::tempdir().unwrap();

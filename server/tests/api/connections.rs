@@ -197,6 +197,7 @@ async fn an_oversized_head_is_refused() {
     }
 }
 
+// S-31
 #[tokio::test]
 async fn invalid_http_is_answered_with_400_or_closed() {
     let served = served(limits()).await;
@@ -219,6 +220,7 @@ fn login(headers: &str, body: &str) -> String {
     )
 }
 
+// S-31
 #[tokio::test]
 async fn wrong_body_lengths_are_refused() {
     let served = served(limits()).await;

@@ -90,6 +90,7 @@ async fn the_seed_determines_the_data() {
     assert_eq!(wrong.failure().0, 422);
 }
 
+// S-45, S-83
 #[tokio::test]
 async fn real_data_is_never_replaced_by_demo_data() {
     let app = TestApp::start().await;
@@ -194,6 +195,7 @@ async fn snapshots_are_listed_replaced_and_removed() {
     assert_eq!(names().await, ["b"]);
 }
 
+// S-36
 #[tokio::test]
 async fn unknown_and_invalid_snapshot_names_are_rejected() {
     let app = TestApp::start().await;

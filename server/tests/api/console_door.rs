@@ -15,6 +15,7 @@ use crate::{
     test_app::{CONSOLE_TOKEN, Listener, NOON, TestApp, request, settings},
 };
 
+// S-55, S-114
 #[tokio::test]
 async fn everything_under_console_needs_the_token() {
     let app = TestApp::start().await;
@@ -39,6 +40,7 @@ async fn everything_under_console_needs_the_token() {
     "#);
 }
 
+// S-25
 #[tokio::test]
 async fn the_token_is_accepted_only_in_the_authorization_header() {
     let app = TestApp::start().await;
@@ -52,6 +54,7 @@ async fn the_token_is_accepted_only_in_the_authorization_header() {
     assert_eq!(app.console(Method::GET, "/clock", None).await.status, 200);
 }
 
+// S-67, S-114
 #[tokio::test]
 async fn the_token_is_valid_for_the_console_only() {
     let app = TestApp::start().await;
@@ -63,6 +66,7 @@ async fn the_token_is_valid_for_the_console_only() {
     assert_eq!(app.console(Method::POST, "/clock", None).await.failure().0, 405);
 }
 
+// S-75
 #[tokio::test]
 async fn a_missing_token_is_generated_once_and_stored_in_a_private_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -103,6 +107,7 @@ async fn without_the_cookie_every_page_shows_only_the_sign_in_form() {
     }
 }
 
+// S-87
 #[tokio::test]
 async fn the_printed_link_shows_a_page_that_sends_the_token_by_post() {
     let app = TestApp::start().await;
@@ -136,6 +141,7 @@ async fn the_printed_link_shows_a_page_that_sends_the_token_by_post() {
     assert!(!wrong.headers.contains_key(header::SET_COOKIE));
 }
 
+// S-19
 #[tokio::test]
 async fn behind_tls_the_cookie_is_secure() {
     let app = TestApp::start_with(&["--behind-tls", "true"]).await;
@@ -145,6 +151,7 @@ async fn behind_tls_the_cookie_is_secure() {
     assert_eq!(app.send(get("/console", Some(&cookie_of(&answer)))).await.status, StatusCode::OK);
 }
 
+// S-3, S-28
 #[tokio::test]
 async fn signing_in_with_the_token_opens_the_requested_page() {
     let app = TestApp::start().await;
@@ -164,6 +171,7 @@ async fn signing_in_with_the_token_opens_the_requested_page() {
     }
 }
 
+// S-26
 #[tokio::test]
 async fn sign_in_accepts_only_post() {
     let app = TestApp::start().await;
@@ -194,6 +202,7 @@ async fn a_new_token_invalidates_cookies() {
     assert_eq!(other.send(get("/console", Some(&cookie))).await.status, 401);
 }
 
+// S-20
 #[tokio::test]
 async fn the_cookie_is_valid_for_pages_only() {
     let app = TestApp::start().await;
@@ -204,6 +213,7 @@ async fn the_cookie_is_valid_for_pages_only() {
     assert_eq!(browser.get("/api/v1/auth/me").await.status, 401);
 }
 
+// S-25
 #[tokio::test]
 async fn a_form_without_the_operators_csrf_token_is_rejected() {
     let app = TestApp::start().await;
@@ -223,6 +233,7 @@ async fn a_form_without_the_operators_csrf_token_is_rejected() {
     assert_eq!(app.send(as_json).await.status, StatusCode::FORBIDDEN, "another media type is rejected too");
 }
 
+// S-27, S-86
 #[tokio::test]
 async fn each_listener_serves_its_own_paths_and_nothing_of_the_other() {
     let portal = tempfile::tempdir().unwrap();
@@ -266,6 +277,7 @@ async fn each_listener_serves_its_own_paths_and_nothing_of_the_other() {
     assert_eq!(root.headers[header::LOCATION], "/console");
 }
 
+// S-25
 #[tokio::test]
 async fn pages_of_other_origins_cannot_use_the_console_but_link_to_it() {
     let app = TestApp::start().await;
@@ -320,6 +332,7 @@ async fn behind_a_proxy_that_changes_the_host_the_public_address_is_the_consoles
     assert_eq!(app.send(sign_in("https://portal.example.com")).await.status, StatusCode::FORBIDDEN);
 }
 
+// S-60
 #[tokio::test]
 async fn signing_out_ends_the_sign_in_on_all_servers_and_no_other() {
     let app = TestApp::start().await;
@@ -337,6 +350,7 @@ async fn signing_out_ends_the_sign_in_on_all_servers_and_no_other() {
     }
 }
 
+// S-58
 #[tokio::test]
 async fn a_sign_in_ends_when_it_is_not_used_for_twelve_hours_and_outlives_a_reset() {
     let app = TestApp::start().await;
@@ -351,6 +365,7 @@ async fn a_sign_in_ends_when_it_is_not_used_for_twelve_hours_and_outlives_a_rese
     assert_eq!(browser.get("/console").await.status, StatusCode::UNAUTHORIZED);
 }
 
+// S-44
 #[tokio::test]
 async fn wrong_console_tokens_are_limited_by_address_on_all_servers() {
     let app = TestApp::start().await;
@@ -382,6 +397,7 @@ async fn wrong_console_tokens_are_limited_by_address_on_all_servers() {
     assert_eq!(app.send(from("192.0.2.7", call(CONSOLE_TOKEN))).await.status, StatusCode::OK);
 }
 
+// S-83, S-97
 #[tokio::test]
 async fn outside_demo_mode_the_tools_are_off_unless_the_deployment_allows_them() {
     let app = TestApp::start_with(&["--demo", "false"]).await;

@@ -40,6 +40,7 @@ async fn wrong_password(app: &TestApp, address: &str, email: &str) -> Status {
     app.post_from(address, "/api/v1/auth/login", wrong).await.status
 }
 
+// S-103, S-105
 #[tokio::test]
 async fn every_sign_in_sign_out_and_reset_is_an_event() {
     let app = TestApp::start().await;
@@ -92,6 +93,7 @@ async fn every_sign_in_sign_out_and_reset_is_an_event() {
     assert!(!text.contains("nobody"), "a failed sign-in does not name the account");
 }
 
+// S-103
 #[tokio::test]
 async fn console_sign_ins_and_wrong_tokens_are_events() {
     let app = TestApp::start().await;
@@ -114,6 +116,7 @@ async fn console_sign_ins_and_wrong_tokens_are_events() {
     assert!(!json!(written).to_string().contains(CONSOLE_TOKEN));
 }
 
+// S-103
 #[tokio::test]
 async fn every_call_that_changes_something_is_an_event_and_a_refused_one_is_not() {
     let portal = portal();
@@ -194,6 +197,7 @@ async fn every_call_that_changes_something_is_an_event_and_a_refused_one_is_not(
     ");
 }
 
+// S-103
 #[tokio::test]
 async fn every_form_is_an_event_with_its_operator_and_a_rejected_one_is_not() {
     let app = TestApp::start().await;
@@ -244,6 +248,7 @@ async fn every_form_is_an_event_with_its_operator_and_a_rejected_one_is_not() {
     ");
 }
 
+// S-106
 #[tokio::test]
 async fn nothing_on_the_console_empties_the_trail_or_changes_its_times() {
     let app = TestApp::start().await;
@@ -266,6 +271,7 @@ async fn nothing_on_the_console_empties_the_trail_or_changes_its_times() {
     );
 }
 
+// S-90
 #[tokio::test]
 async fn events_are_kept_for_400_days() {
     let app = TestApp::start().await;
@@ -301,6 +307,7 @@ async fn refused_attempts_write_nothing_and_the_last_allowed_one_says_so() {
     assert_eq!(wrong[98]["details"], "further attempts are refused for now");
 }
 
+// S-106
 #[tokio::test]
 async fn a_flood_from_many_addresses_is_listed_a_thousand_times_an_hour_and_counted_then() {
     let app = TestApp::start().await;
@@ -378,6 +385,7 @@ async fn older_events_are_a_click_away_with_the_same_filter() {
     assert!(older.contains("2 events"), "{older}");
 }
 
+// S-106
 #[tokio::test]
 async fn an_act_whose_event_can_not_be_written_is_not_done() {
     let app = TestApp::start_on_file().await;
@@ -407,6 +415,7 @@ async fn an_act_whose_event_can_not_be_written_is_not_done() {
     assert_eq!(app.console(Method::GET, path, None).await.json()["role"], "agent");
 }
 
+// S-103
 #[tokio::test]
 async fn commands_write_events_and_a_restored_backup_keeps_those_since() {
     let app = TestApp::start_on_file().await;

@@ -95,6 +95,7 @@ async fn many_loans_are_approved_at_once_even_outside_the_limits_of_mobile_money
     assert_eq!(agent.disburse(&loans[0]).await.body()["result_code"], "2");
 }
 
+// S-6
 #[tokio::test]
 async fn an_invalid_loan_is_rejected_and_none_is_approved() {
     let app = TestApp::start().await;

@@ -11,6 +11,7 @@ use crate::{
     test_app::{TestApp, waiting},
 };
 
+// S-5, S-23
 #[tokio::test]
 async fn pages_run_only_their_own_script_and_cannot_be_framed() {
     let app = TestApp::start().await;
@@ -43,6 +44,7 @@ async fn pages_run_only_their_own_script_and_cannot_be_framed() {
     }
 }
 
+// S-45
 #[tokio::test]
 async fn every_page_shows_its_empty_filled_and_failed_states() {
     let empty = TestApp::start_with(&["--demo", "false", "--tools", "true"]).await;
@@ -124,6 +126,7 @@ async fn long_lists_are_paginated() {
     assert_eq!(browser.get("/console/loans?after=nonsense").await.status, StatusCode::BAD_REQUEST);
 }
 
+// S-2, S-18
 #[tokio::test]
 async fn input_is_escaped() {
     let app = TestApp::start().await;

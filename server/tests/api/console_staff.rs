@@ -8,6 +8,7 @@ use crate::{
     test_app::TestApp,
 };
 
+// S-57, S-66
 #[tokio::test]
 async fn accounts_are_listed_with_their_open_sessions() {
     let app = TestApp::start().await;
@@ -52,6 +53,7 @@ async fn accounts_are_listed_with_their_open_sessions() {
     assert_eq!(staff[1], agent);
 }
 
+// S-61
 #[tokio::test]
 async fn deactivating_an_account_ends_its_sessions_permanently() {
     let app = TestApp::start().await;
@@ -67,6 +69,7 @@ async fn deactivating_an_account_ends_its_sessions_permanently() {
     app.sign_in("agent").await;
 }
 
+// S-69
 #[tokio::test]
 async fn a_new_role_applies_to_open_sessions() {
     let app = TestApp::start().await;
@@ -75,6 +78,7 @@ async fn a_new_role_applies_to_open_sessions() {
     assert_eq!(agent.get("/api/v1/auth/me").await.json()["role"], "supervisor");
 }
 
+// S-64
 #[tokio::test]
 async fn the_sessions_of_one_account_or_of_all_are_ended() {
     let app = TestApp::start().await;

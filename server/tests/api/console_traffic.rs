@@ -16,6 +16,7 @@ async fn traffic(app: &TestApp) -> Vec<Value> {
     app.console(Method::GET, "/traffic", None).await.json().as_array().unwrap().clone()
 }
 
+// S-90
 #[tokio::test]
 async fn a_call_is_listed_with_masked_secrets() {
     let app = TestApp::start().await;
@@ -365,6 +366,7 @@ async fn the_page_downloads_the_har_file() {
     assert_eq!(file.json()["log"]["entries"].as_array().unwrap().len(), 1);
 }
 
+// S-90
 #[tokio::test]
 async fn secrets_are_masked_wherever_they_stand() {
     const OWN: &str = "Kahawa & chai 2026";

@@ -90,6 +90,7 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
     app.assert_every_shilling_is_accounted_for().await;
 }
 
+// S-14
 #[tokio::test]
 async fn a_panic_in_a_write_rolls_back_only_that_write() {
     let app = TestApp::start().await;
@@ -113,6 +114,7 @@ async fn a_panic_in_a_write_rolls_back_only_that_write() {
     assert_eq!(count(&app).await, before + 1);
 }
 
+// S-14, S-109
 #[tokio::test]
 async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
     // With lanes, the payout would not be in the commit that fails.
@@ -147,6 +149,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
     app.assert_every_shilling_is_accounted_for().await;
 }
 
+// S-95
 #[tokio::test]
 async fn when_the_queue_is_full_calls_fail_as_busy_and_nothing_is_done() {
     let app = TestApp::start().await;

@@ -78,6 +78,7 @@ async fn a_token_publishes_activates_and_rolls_back_its_slice_and_the_trail_name
     assert_eq!(by, ["deploy token ci"; 3]);
 }
 
+// S-37
 #[tokio::test]
 async fn a_token_does_nothing_else() {
     let portal = portal();
@@ -206,6 +207,7 @@ async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() 
     assert_eq!(refused.failure().1, "no_deploy_token");
 }
 
+// S-37
 #[tokio::test]
 async fn the_token_of_a_sandbox_neither_lists_nor_adds_deploy_tokens() {
     let portal = portal();
@@ -269,6 +271,7 @@ async fn a_token_deploys_to_one_sandbox_when_the_call_is_for_it() {
     assert_eq!(written[0]["details"], "version: 0.2.0-pr.12");
 }
 
+// S-103
 #[tokio::test]
 async fn adding_using_and_revoking_a_token_are_events_with_its_name_and_never_the_token() {
     let portal = portal();

@@ -11,6 +11,7 @@ fn login_with(content_type: &str, body: impl Into<Body>) -> Request<Body> {
     Request::post("/api/v1/auth/login").header(header::CONTENT_TYPE, content_type).body(body.into()).unwrap()
 }
 
+// S-10
 #[tokio::test]
 async fn every_kind_of_bad_request_has_its_own_failure() {
     let app = TestApp::start().await;
@@ -77,6 +78,7 @@ async fn a_body_of_exactly_the_limit_is_read() {
     assert_eq!((status, code.as_str()), (404, "user_not_found"));
 }
 
+// S-26, S-85
 #[tokio::test]
 async fn a_wrong_method_is_answered_with_the_allowed_ones() {
     let app = TestApp::start().await;
@@ -107,6 +109,7 @@ async fn a_caller_that_accepts_problem_json_gets_it() {
     "#);
 }
 
+// S-107
 #[tokio::test]
 async fn the_failure_has_the_request_id_of_the_header() {
     let app = TestApp::start().await;
@@ -114,6 +117,7 @@ async fn the_failure_has_the_request_id_of_the_header() {
     assert_eq!(json!(answer.headers["x-request-id"].to_str().unwrap()), answer.body()["request_id"]);
 }
 
+// S-17, S-24, S-116
 #[tokio::test]
 async fn every_answer_has_security_headers() {
     const PORTAL: [(Method, &str, u16); 9] = [
@@ -218,6 +222,7 @@ fn preflight(path: &str, origin: &str) -> Request<Body> {
         .unwrap()
 }
 
+// S-22, S-116
 #[tokio::test]
 async fn pages_of_other_origins_are_refused() {
     let app = TestApp::start().await;
@@ -225,6 +230,7 @@ async fn pages_of_other_origins_are_refused() {
     assert!(!answer.headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN));
 }
 
+// S-22
 #[tokio::test]
 async fn pages_of_an_allowed_origin_are_accepted() {
     let allowed = "https://portal.example.com,http://localhost:3000";
@@ -263,6 +269,7 @@ fn an_invalid_origin_is_refused() {
     }
 }
 
+// S-21, S-76
 #[tokio::test]
 async fn hsts_is_sent_only_behind_tls() {
     let hsts = header::STRICT_TRANSPORT_SECURITY;
@@ -284,6 +291,7 @@ async fn a_body_that_never_arrives_times_out() {
     assert_eq!((status, code.as_str()), (408, "body_too_slow"));
 }
 
+// S-1, S-8, S-102, S-107
 #[tokio::test]
 async fn hostile_requests_are_refused_without_internal_details() {
     let app = TestApp::start().await;

@@ -146,6 +146,7 @@ async fn prepare(connection: &mut Connection, statement: &str) -> Result<(), sql
     }
 }
 
+// S-4
 #[tokio::test]
 async fn every_statement_is_valid() {
     let folder = tempfile::tempdir().unwrap();

@@ -44,6 +44,7 @@ async fn first_loan(agent: &Staff<'_>) -> Value {
     waiting(&agent.pending().await).next().unwrap().clone()
 }
 
+// S-14
 #[tokio::test]
 async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
     let app = TestApp::start().await;
@@ -117,6 +118,7 @@ async fn accepted_is_the_answer_only_for_a_payout_that_is_there() {
     }
 }
 
+// S-14
 #[tokio::test]
 async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not_have() {
     let app = TestApp::start().await;

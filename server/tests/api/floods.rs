@@ -26,6 +26,7 @@ fn nested() -> Value {
     Value::Array(vec![object; 13])
 }
 
+// S-8, S-95, S-113
 #[tokio::test]
 async fn traffic_keeps_a_bounded_number_of_bytes_whatever_is_sent() {
     let app = TestApp::start().await;
@@ -39,6 +40,7 @@ async fn traffic_keeps_a_bounded_number_of_bytes_whatever_is_sent() {
     assert!((500..=8 * 1024 * 1024 / size).contains(&kept), "{kept}");
 }
 
+// S-113
 #[tokio::test]
 async fn an_address_over_one_kibibyte_is_refused() {
     let app = TestApp::start().await;
@@ -50,6 +52,7 @@ async fn an_address_over_one_kibibyte_is_refused() {
     }
 }
 
+// S-1
 #[tokio::test]
 async fn a_name_that_no_file_can_have_is_a_page_or_missing_and_never_an_error() {
     let folder = slices::portal();
@@ -68,6 +71,7 @@ async fn a_name_that_no_file_can_have_is_a_page_or_missing_and_never_an_error() 
     }
 }
 
+// S-28, S-84
 #[tokio::test]
 async fn no_folder_is_redirected_to() {
     let folder = slices::portal();
@@ -102,6 +106,7 @@ async fn answers(stream: &mut TcpStream) -> bool {
     answer.starts_with(b"HTTP/1.1 200")
 }
 
+// S-95
 #[tokio::test]
 async fn one_address_has_a_bounded_number_of_connections_and_its_longest_idle_one_is_closed() {
     let app = TestApp::start().await;
@@ -122,6 +127,7 @@ async fn one_address_has_a_bounded_number_of_connections_and_its_longest_idle_on
     assert_eq!(alive, [false, false, true, true, true]);
 }
 
+// S-113
 #[tokio::test]
 async fn when_all_connections_are_taken_the_longest_idle_one_is_closed_for_the_next() {
     let app = TestApp::start().await;
@@ -134,6 +140,7 @@ async fn when_all_connections_are_taken_the_longest_idle_one_is_closed_for_the_n
     assert!(answers(&mut next).await);
 }
 
+// S-104
 #[test]
 fn a_log_that_can_not_be_written_changes_no_answer() {
     let folder = tempfile::tempdir().unwrap();

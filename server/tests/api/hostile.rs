@@ -169,6 +169,7 @@ async fn attack(requests: u64) {
     }
 }
 
+// S-8, S-113
 #[tokio::test]
 async fn hostile_requests_are_answered_and_leave_nothing_behind() {
     attack(3_000).await;

@@ -235,6 +235,7 @@ async fn a_key_whose_call_died_with_its_server_does_not_stay_in_use_while_the_pa
     app.assert_every_shilling_is_accounted_for().await;
 }
 
+// S-12
 #[tokio::test]
 async fn in_progress_is_not_a_final_answer() {
     let app = TestApp::start().await;
@@ -372,6 +373,7 @@ async fn a_loan_id_over_64_characters_is_unknown_and_nothing_is_stored() {
     }
 }
 
+// S-68, S-110
 #[tokio::test]
 async fn each_user_has_their_own_keys() {
     let app = TestApp::start().await;

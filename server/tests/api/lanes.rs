@@ -74,6 +74,7 @@ async fn the_float_is_spent_to_its_last_shilling_and_no_further() {
     servers[0].assert_every_shilling_is_accounted_for().await;
 }
 
+// S-13
 #[tokio::test(flavor = "multi_thread")]
 async fn no_shilling_of_the_float_is_lost_whatever_amounts_run_it_down() {
     let servers = servers().await;

@@ -41,6 +41,7 @@ async fn rows(app: &TestApp) -> i64 {
     store::query_scalar("SELECT count(*) FROM try_count").fetch_one(&mut reader).await.unwrap()
 }
 
+// S-16, S-44
 #[tokio::test]
 async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_one_address() {
     let app = TestApp::start().await;
@@ -63,6 +64,7 @@ async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_one_address() {
     assert_eq!(login_from(&app, HERE, "supervisor@mkopo.test", demo::PASSWORD).await, StatusCode::OK);
 }
 
+// S-44
 #[tokio::test]
 async fn an_attack_from_one_address_does_not_lock_the_owner_out_elsewhere() {
     let app = TestApp::start().await;
@@ -84,6 +86,7 @@ async fn attack_from_everywhere(app: &TestApp) {
     assert_eq!(passed(&statuses), 50);
 }
 
+// S-44
 #[tokio::test]
 async fn the_51st_wrong_password_of_a_user_within_an_hour_is_one_too_many_from_anywhere() {
     let app = TestApp::start().await;
@@ -121,6 +124,7 @@ async fn device_of(app: &TestApp, email: &str) -> String {
     cookie.split(';').next().unwrap().to_owned()
 }
 
+// S-44
 #[tokio::test]
 async fn a_device_that_signed_in_before_keeps_a_limit_of_its_own() {
     let app = TestApp::start().await;
@@ -178,6 +182,7 @@ async fn the_cookie_of_a_device_is_valid_for_its_account_its_password_and_180_da
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "the password is new");
 }
 
+// S-19, S-20
 #[tokio::test]
 async fn the_cookie_of_a_device_is_kept_from_scripts_and_other_sites() {
     let app = TestApp::start().await;
@@ -222,6 +227,7 @@ async fn a_sign_in_resets_the_users_count() {
     }
 }
 
+// S-30
 #[tokio::test]
 async fn the_hundredth_wrong_try_from_an_address_is_one_too_many_whatever_it_forwards() {
     let app = TestApp::start().await;
@@ -246,6 +252,7 @@ async fn a_sign_in_does_not_reset_the_addresss_count() {
     assert_eq!(passed(&strangers(&app, HERE, 98..102).await), 1);
 }
 
+// S-100
 #[tokio::test]
 async fn clients_behind_a_trusted_proxy_are_counted_separately() {
     let app = TestApp::start_with(&["--trusted-proxies", "192.0.2.0/24,10.0.0.1"]).await;
@@ -264,6 +271,7 @@ async fn clients_behind_a_trusted_proxy_are_counted_separately() {
     assert_eq!(from("203.0.113.2", 100).await, StatusCode::NOT_FOUND);
 }
 
+// S-13
 #[tokio::test]
 async fn concurrent_attempts_are_limited_like_sequential_ones() {
     let app = TestApp::start().await;
@@ -315,6 +323,7 @@ async fn ten_calls(app: &TestApp, path: &str, body: impl Fn(u32) -> Value) -> (u
     (passed(&statuses), app.post(path, body(10)).await)
 }
 
+// S-54
 #[tokio::test]
 async fn wrong_sign_in_codes_and_wrong_reset_codes_are_limited_too() {
     let app = TestApp::start().await;
@@ -373,6 +382,7 @@ async fn requests_for_codes_are_limited_by_user_and_by_address() {
     }
 }
 
+// S-16, S-113
 #[tokio::test]
 async fn an_account_is_sent_10_codes_of_each_kind_in_an_hour_and_strangers_use_up_none_of_a_known_device() {
     let app = TestApp::start().await;
@@ -413,6 +423,7 @@ async fn expired_counts_are_deleted() {
     assert_eq!(rows(&app).await, 3);
 }
 
+// S-90
 #[tokio::test]
 async fn e_mail_addresses_typed_at_sign_in_are_not_stored() {
     let app = TestApp::start().await;

@@ -158,6 +158,7 @@ async fn assert_serves_what_is_there(app: &TestApp, token: &str, encoding: &str)
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
 
+    // S-88
     #[test]
     fn after_any_write_the_served_list_equals_a_fresh_read(
         steps in prop::collection::vec((any::<bool>(), step(), 0..4_usize), 1..16),
@@ -257,6 +258,7 @@ async fn a_list_can_be_read_in_pages() {
     }
 }
 
+// S-10
 #[tokio::test]
 async fn an_invalid_page_is_refused() {
     let app = TestApp::start().await;

@@ -85,6 +85,7 @@ async fn the_calls_of_live_screens_exist_only_where_screens_are_live() {
     }
 }
 
+// S-67
 #[tokio::test]
 async fn only_administrators_see_and_change_the_settings() {
     let app = TestApp::start_with(&LIVE).await;

@@ -41,6 +41,7 @@ fn capture_logs() {
     CAPTURED.set(Some(Vec::new()));
 }
 
+// S-90, S-105
 #[tokio::test]
 async fn logs_contain_no_password_code_token_or_full_phone_number() {
     capture_logs();

@@ -166,6 +166,7 @@ async fn requests_at_once_are_paid_in_order_as_long_as_there_is_enough() {
     assert_eq!(money.scenario().await.unwrap().float, Kes(0));
 }
 
+// S-13
 #[tokio::test]
 async fn requests_at_once_to_one_phone_all_count_towards_its_daily_limit() {
     let app = TestApp::start().await;

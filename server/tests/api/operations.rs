@@ -156,6 +156,7 @@ impl Caller<'_> {
     }
 }
 
+// S-9, S-98, S-112, S-117
 #[tokio::test]
 async fn every_operation_of_the_contract_is_exercised() {
     const EMAIL: &str = "agent@mkopo.test";

@@ -59,6 +59,7 @@ async fn a_sign_in_code_goes_out_by_email() {
     "#);
 }
 
+// S-50
 #[tokio::test]
 async fn the_code_is_not_in_the_answer_and_not_stored_in_plain_text() {
     let app = TestApp::start().await;
@@ -72,6 +73,7 @@ async fn the_code_is_not_in_the_answer_and_not_stored_in_plain_text() {
     assert!(!fingerprint.contains(&code));
 }
 
+// S-46
 #[tokio::test]
 async fn password_and_code_open_a_session() {
     let app = TestApp::start().await;
@@ -95,6 +97,7 @@ async fn password_and_code_open_a_session() {
     assert_eq!(app.send(me).await.status, StatusCode::OK);
 }
 
+// S-49
 #[tokio::test]
 async fn a_code_works_once() {
     let app = TestApp::start().await;
@@ -112,6 +115,7 @@ async fn a_code_works_once() {
     "#);
 }
 
+// S-49
 #[tokio::test]
 async fn one_code_used_many_times_at_once_works_once() {
     let app = TestApp::start().await;
@@ -144,6 +148,7 @@ async fn the_fifth_attempt_with_the_right_code_works() {
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
 }
 
+// S-54
 #[tokio::test]
 async fn after_five_wrong_attempts_the_right_code_is_invalid() {
     let app = TestApp::start().await;
@@ -155,6 +160,7 @@ async fn after_five_wrong_attempts_the_right_code_is_invalid() {
     assert_eq!(answer.failure().1, "invalid_code");
 }
 
+// S-51
 #[tokio::test]
 async fn a_code_expires_after_five_minutes() {
     let app = TestApp::start().await;
@@ -171,6 +177,7 @@ async fn a_code_expires_after_five_minutes() {
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
 }
 
+// S-53
 #[tokio::test]
 async fn a_newer_code_replaces_the_older_one_and_resets_its_attempts() {
     let app = TestApp::start().await;
@@ -208,6 +215,7 @@ async fn another_code_can_be_requested_after_30_seconds() {
     assert_eq!(request_code(&app, AGENT).await.status, StatusCode::OK);
 }
 
+// S-12
 #[tokio::test]
 async fn a_reset_code_does_not_sign_in() {
     let app = TestApp::start().await;
@@ -217,6 +225,7 @@ async fn a_reset_code_does_not_sign_in() {
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.failure().1, "invalid_code");
 }
 
+// S-53, S-68, S-110
 #[tokio::test]
 async fn a_code_is_only_valid_for_its_user() {
     let app = TestApp::start().await;

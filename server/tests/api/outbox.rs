@@ -152,6 +152,7 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_redacts_no_va
     other.sandbox.close(Duration::ZERO).await;
 }
 
+// S-108
 #[tokio::test]
 async fn an_unreachable_mail_server_loses_no_email() {
     let gone = MailServer::start(Behaviour::Accepts).await;
@@ -231,6 +232,7 @@ async fn an_email_with_an_expired_code_is_not_sent() {
     assert!(!app.newest_message(AGENT).await.is_sent);
 }
 
+// S-50
 #[tokio::test]
 async fn outside_demo_mode_an_expired_code_is_redacted() {
     let app = TestApp::start().await;

@@ -185,6 +185,7 @@ proptest! {
         }
     }
 
+    // S-34
     #[test]
     fn an_archive_is_read_as_it_was_written_and_damage_never_escapes_it(
         files in prop::collection::btree_map(
@@ -268,6 +269,7 @@ fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
+// S-10
 #[test]
 fn no_query_is_the_servers_fault() {
     const QUERIES: [(&str, &str); 16] = [
@@ -303,6 +305,7 @@ fn no_query_is_the_servers_fault() {
     });
 }
 
+// S-10
 #[test]
 fn no_header_is_the_servers_fault() {
     const PATHS: [&str; 4] =
@@ -328,6 +331,7 @@ fn no_header_is_the_servers_fault() {
     });
 }
 
+// S-10
 #[test]
 fn no_body_is_the_servers_fault() {
     const CALLS: [(&str, &str, &[&str]); 11] = [

@@ -34,6 +34,7 @@ fn code_and_text(answer: &Answer) -> Value {
     json!([status, code, text])
 }
 
+// S-52
 #[tokio::test]
 async fn a_reset_code_goes_out_by_sms() {
     let app = TestApp::start().await;
@@ -56,6 +57,7 @@ async fn a_reset_code_goes_out_by_sms() {
     "#);
 }
 
+// S-39
 #[tokio::test]
 async fn a_reset_sets_the_password() {
     let app = TestApp::start().await;
@@ -71,6 +73,7 @@ async fn a_reset_sets_the_password() {
     assert_eq!(login(&app, NEW).await, StatusCode::OK);
 }
 
+// S-48, S-62
 #[tokio::test]
 async fn a_reset_ends_all_sessions_of_the_user_and_no_others() {
     let app = TestApp::start().await;
@@ -84,6 +87,7 @@ async fn a_reset_ends_all_sessions_of_the_user_and_no_others() {
     assert_eq!(supervisor.get("/api/v1/auth/me").await.status, StatusCode::OK);
 }
 
+// S-62
 #[tokio::test]
 async fn a_reset_ends_the_sign_in_code_that_was_sent_before_it() {
     let app = TestApp::start().await;
@@ -95,6 +99,7 @@ async fn a_reset_ends_the_sign_in_code_that_was_sent_before_it() {
     assert_eq!(app.post("/api/v1/auth/verify-signin-otp", body).await.failure().1, "invalid_code");
 }
 
+// S-48
 #[tokio::test]
 async fn a_reset_code_works_once_and_for_five_minutes() {
     let app = TestApp::start().await;
@@ -116,6 +121,7 @@ async fn a_reset_code_works_once_and_for_five_minutes() {
     assert_eq!(reset(&app, AGENT, &code, "Another-1").await.failure().1, "invalid_code");
 }
 
+// S-38, S-41
 #[tokio::test]
 async fn a_new_password_that_is_refused_does_not_use_the_code_up() {
     let app = TestApp::start().await;
@@ -143,6 +149,7 @@ async fn a_new_password_that_is_refused_does_not_use_the_code_up() {
     assert_eq!(reset(&app, AGENT, &code, "kahawa").await.status, StatusCode::OK, "6 are enough");
 }
 
+// S-40, S-43
 #[tokio::test]
 async fn a_password_that_is_easy_to_guess_is_refused_and_does_not_use_the_code_up() {
     let app = TestApp::start_with(&["--brand", "Pesa Mbele"]).await;
@@ -226,6 +233,7 @@ async fn a_refused_request_for_a_reset_code_says_why_but_the_reset_itself_does_n
     "#);
 }
 
+// S-12
 #[tokio::test]
 async fn a_sign_in_code_does_not_reset_the_password() {
     let app = TestApp::start().await;

@@ -69,6 +69,7 @@ async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
     app.assert_every_shilling_is_accounted_for().await;
 }
 
+// S-115
 #[tokio::test]
 async fn asking_twice_pays_once() {
     let app = TestApp::start().await;
@@ -97,6 +98,7 @@ async fn a_loan_with_a_pending_payout_is_not_paid_again() {
     app.assert_every_shilling_is_accounted_for().await;
 }
 
+// S-11, S-99, S-112
 #[tokio::test]
 async fn a_different_amount_or_phone_is_not_paid() {
     let app = TestApp::start().await;
@@ -182,6 +184,7 @@ async fn mobile_moneys_refusal_leaves_the_loan_to_be_tried_again() {
     app.assert_every_shilling_is_accounted_for().await;
 }
 
+// S-15, S-115
 #[tokio::test]
 async fn many_calls_at_once_for_one_loan_pay_it_once() {
     let app = TestApp::start().await;
@@ -208,6 +211,7 @@ async fn many_calls_at_once_for_one_loan_pay_it_once() {
     assert_eq!(after.money_out - before.money_out, Kes(loan["total_loan_amount"].as_i64().unwrap()));
 }
 
+// S-7, S-10
 #[tokio::test]
 async fn an_invalid_body_makes_no_payout() {
     let app = TestApp::start().await;

@@ -64,6 +64,7 @@ async fn name_and_phone_number_can_be_changed() {
     assert_eq!(events.as_array().unwrap().len(), 1);
 }
 
+// S-39, S-65
 #[tokio::test]
 async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
     let app = TestApp::start_with(&LIVE).await;
@@ -106,6 +107,7 @@ async fn wrong_passwords_in_the_profile_are_limited_as_at_sign_in() {
 }
 
 /// Whoever has the session of somebody else must not get their account.
+// S-65
 #[tokio::test]
 async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_after_24_hours_only() {
     let app = TestApp::start_with(&LIVE).await;
@@ -136,6 +138,7 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
     assert_eq!((app.texts_to(new).await, app.texts_to(&before).await), (1, 2));
 }
 
+// S-46
 #[tokio::test]
 async fn with_sign_in_codes_on_a_password_alone_opens_no_session() {
     let app = TestApp::start_with(&LIVE).await;
@@ -178,6 +181,7 @@ async fn a_required_code_is_not_asked_for_where_screens_are_as_specified() {
     assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
 }
 
+// S-66
 #[tokio::test]
 async fn sessions_are_listed_with_their_place_and_can_be_ended() {
     const PHONE: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) \
@@ -221,6 +225,7 @@ async fn sessions_are_listed_with_their_place_and_can_be_ended() {
     assert_eq!(agent.get("/api/v1/sessions").await.json().as_array().unwrap().len(), 1);
 }
 
+// S-68, S-110
 #[tokio::test]
 async fn nobody_can_end_the_session_of_somebody_else() {
     let app = TestApp::start_with(&LIVE).await;

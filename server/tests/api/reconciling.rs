@@ -17,6 +17,7 @@ async fn status_of(agent: &Staff<'_>, loan: &Value) -> String {
     agent.records_of(loan).await[0]["status"].as_str().unwrap().to_owned()
 }
 
+// S-118
 #[tokio::test]
 async fn a_lost_answer_is_found_by_a_status_query() {
     let app = TestApp::start().await;
@@ -101,6 +102,7 @@ async fn a_slow_result_settles_the_payout_when_it_arrives() {
     app.assert_every_shilling_is_accounted_for().await;
 }
 
+// S-118
 #[tokio::test]
 async fn a_result_that_comes_twice_or_before_the_answer_settles_once() {
     let app = TestApp::start().await;

@@ -27,6 +27,7 @@ async fn after(app: &TestApp, time: Duration) {
     retention::delete_old(&app.sandbox.slices).await.unwrap();
 }
 
+// S-90
 #[tokio::test]
 async fn a_session_is_kept_for_30_days_after_its_end() {
     let app = TestApp::start().await;
@@ -53,6 +54,7 @@ async fn a_clock_that_is_moved_on_and_back_loses_nothing() {
     assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::OK);
 }
 
+// S-90
 #[tokio::test]
 async fn a_sent_message_is_kept_for_90_days_and_a_waiting_one_until_it_is_sent() {
     let app = TestApp::start().await;

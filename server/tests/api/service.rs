@@ -18,6 +18,7 @@ async fn a_running_service_is_healthy_and_ready() {
     }
 }
 
+// S-109
 #[tokio::test]
 async fn without_its_database_it_is_healthy_but_not_ready() {
     let app = TestApp::start().await;
@@ -109,6 +110,7 @@ async fn calls_and_payouts_are_counted() {
     "#);
 }
 
+// S-117
 #[tokio::test]
 async fn the_contract_is_served_unchanged() {
     let app = TestApp::start().await;
@@ -124,6 +126,7 @@ async fn the_contract_is_served_unchanged() {
     assert!(served.headers.contains_key(header::ETAG));
 }
 
+// S-89
 #[tokio::test]
 async fn the_reference_page_loads_nothing_from_other_hosts() {
     let app = TestApp::start().await;

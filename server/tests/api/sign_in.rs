@@ -91,6 +91,7 @@ async fn the_token_names_the_user() {
     "#);
 }
 
+// S-55, S-67, S-111
 #[tokio::test]
 async fn every_call_except_sign_in_needs_a_session() {
     let app = TestApp::start().await;
@@ -107,6 +108,7 @@ async fn every_call_except_sign_in_needs_a_session() {
     }
 }
 
+// S-88, S-91, S-92
 #[tokio::test]
 async fn nothing_of_a_session_is_cached() {
     let app = TestApp::start().await;
@@ -135,6 +137,7 @@ async fn nothing_of_a_session_is_cached() {
     assert_eq!(answers.last().unwrap().headers["clear-site-data"], "\"cache\"");
 }
 
+// S-60
 #[tokio::test]
 async fn a_signed_out_token_is_invalid_immediately() {
     let app = TestApp::start().await;
@@ -145,6 +148,7 @@ async fn a_signed_out_token_is_invalid_immediately() {
     assert_eq!(other.get("/api/v1/auth/me").await.status, StatusCode::OK, "another session of the same user");
 }
 
+// S-59, S-71
 #[tokio::test]
 async fn a_session_lasts_as_long_as_configured() {
     let app = TestApp::start_with(&["--session-minutes", "30"]).await;
@@ -164,6 +168,7 @@ async fn a_session_survives_a_restart() {
     assert_eq!(app.send(request).await.status, StatusCode::OK);
 }
 
+// S-70
 #[tokio::test]
 async fn a_token_of_another_service_is_refused() {
     let app = TestApp::start().await;
@@ -184,6 +189,7 @@ fn claims(session_id: &str, staff_id: &str) -> Value {
     })
 }
 
+// S-56, S-72, S-111
 #[tokio::test]
 async fn a_correctly_signed_token_with_wrong_claims_is_refused() {
     use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
@@ -254,6 +260,7 @@ async fn a_correctly_signed_token_with_wrong_claims_is_refused() {
     }
 }
 
+// S-60
 #[tokio::test]
 async fn a_session_that_ends_in_one_process_is_invalid_immediately_in_another() {
     let here = TestApp::start().await;
@@ -266,6 +273,7 @@ async fn a_session_that_ends_in_one_process_is_invalid_immediately_in_another() 
     }
 }
 
+// S-59
 #[tokio::test]
 async fn a_cached_session_expires_on_time() {
     let app = TestApp::start_with(&["--session-minutes", "30"]).await;
@@ -275,6 +283,7 @@ async fn a_cached_session_expires_on_time() {
     assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
 }
 
+// S-69
 #[tokio::test]
 async fn a_change_of_the_sessions_user_takes_effect_immediately() {
     let here = TestApp::start().await;

@@ -295,6 +295,7 @@ async fn roll_back_is_refused(app: &TestApp) -> Value {
     app.console(Method::GET, "/slices", None).await.json()["slices"][0].clone()
 }
 
+// S-29
 #[tokio::test]
 async fn every_text_that_is_served_names_its_charset() {
     const TEXTS: [&str; 7] = ["js", "css", "json", "map", "svg", "txt", "html"];
@@ -325,6 +326,7 @@ async fn every_text_that_is_served_names_its_charset() {
     }
 }
 
+// S-35
 #[tokio::test]
 async fn published_files_are_compressed_and_cached_for_a_year() {
     let portal = portal();
@@ -471,6 +473,7 @@ async fn of_two_builds_of_one_version_published_at_once_one_is_stored() {
     assert_eq!(served.bytes, stored["screen.js"]);
 }
 
+// S-33
 #[tokio::test]
 async fn an_invalid_build_is_refused_with_a_reason_and_the_live_one_is_unchanged() {
     let portal = portal();
@@ -562,6 +565,7 @@ fn archive_with(path: &[u8], kind: tar::EntryType, size: u64) -> Vec<u8> {
     archive
 }
 
+// S-32, S-34, S-36
 #[tokio::test]
 async fn archives_with_unsafe_paths_or_excessive_sizes_are_refused() {
     let portal = portal();
@@ -655,6 +659,7 @@ async fn without_a_portal_publishing_is_refused() {
     assert_eq!(app.call(Method::GET, "/slices.json", None).await.json()["slices"], json!({}));
 }
 
+// S-5, S-23
 #[tokio::test]
 async fn the_page_may_load_slices_only_from_the_configured_origins() {
     let portal = portal();

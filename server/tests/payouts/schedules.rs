@@ -523,6 +523,7 @@ fn run_schedules(cases: u32) {
     }
 }
 
+// S-15
 #[test]
 fn whatever_the_schedule_each_loan_is_paid_once() {
     run_schedules(16);

@@ -157,6 +157,7 @@ fn pay_once(server: &Server, token: &str, loan: usize) -> Answer {
     pay(&server.address, loan, &[("authorization", &format!("Bearer {token}"))]).unwrap()
 }
 
+// S-15
 #[test]
 fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once() {
     if !test_store::is_postgres() {
@@ -458,6 +459,7 @@ fn servers_that_start_together_on_an_empty_database_create_its_tables_and_data_o
     }
 }
 
+// S-108
 #[test]
 fn without_postgresql_calls_get_503_and_succeed_once_it_is_back() {
     if !test_store::is_postgres() {
@@ -606,6 +608,7 @@ fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recover
     assert_eq!((get(&server, PENDING, &token).status, log_in().status), (200, 200));
 }
 
+// S-77, S-78
 #[test]
 fn tls_to_postgresql_requires_a_trusted_certificate() {
     if !test_store::is_postgres() {

@@ -78,6 +78,7 @@ mod tests {
         assert_eq!(found("192.0.2.1", &["203.0.113.9"], &["10.0.0.0/8"]), "192.0.2.1");
     }
 
+    // S-30
     #[test]
     fn behind_trusted_proxies_the_last_address_they_did_not_write_themselves_counts() {
         let trusted = ["10.0.0.0/8", "::1/128"];

@@ -205,6 +205,7 @@ fn unexpected(error: impl Display) -> Failure {
 mod tests {
     use super::*;
 
+    // S-95
     #[tokio::test]
     async fn a_hash_that_waits_too_long_is_told_when_to_retry() {
         let passwords = Passwords::bounded(1, Duration::from_millis(10), Randomness::seeded(7));
@@ -232,6 +233,7 @@ mod tests {
         assert!(passwords.matches("Mkopo-demo-1".into(), Some(stored)).await.unwrap());
     }
 
+    // S-41
     #[tokio::test]
     async fn a_password_is_the_same_composed_and_decomposed() {
         let passwords = Passwords::bounded(1, QUEUE_TIMEOUT, Randomness::seeded(7));
@@ -245,6 +247,7 @@ mod tests {
         assert!(passwords.matches(decomposed.into(), Some(stored)).await.unwrap());
     }
 
+    // S-74
     #[tokio::test]
     async fn a_password_is_stored_as_a_salted_hash() {
         let passwords = Passwords::bounded(1, QUEUE_TIMEOUT, Randomness::seeded(7));
