@@ -27,8 +27,9 @@ export async function startPortal(settings: Settings = {}): Promise<StartedPorta
   const composeFile = process.env.MKOPO_COMPOSE_FILE ?? 'docker-compose.yml';
   if (existsSync(composeFile)) return startStack(composeFile, settings);
   throw new Error(
-    'There is no portal to test. Set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN to use one that runs, ' +
-      'or MKOPO_BINARY to the mkopo program, or run the tests where docker-compose.yml is.',
+    'There is nothing to start a portal with. Set MKOPO_BINARY to the mkopo program, or run the tests where ' +
+      'docker-compose.yml is. Tests without settings of their own can use a portal that runs: set MKOPO_URL, ' +
+      'MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN.',
   );
 }
 

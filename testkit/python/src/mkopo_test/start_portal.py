@@ -36,8 +36,9 @@ def start_portal(settings: Mapping[str, str] | None = None) -> tuple[Addresses, 
     if Path(compose_file).exists():
         return _start_stack(compose_file, further)
     raise RuntimeError(
-        "There is no portal to test. Set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN to use one "
-        "that runs, or MKOPO_BINARY to the mkopo program, or run the tests where docker-compose.yml is."
+        "There is nothing to start a portal with. Set MKOPO_BINARY to the mkopo program, or run the tests "
+        "where docker-compose.yml is. Tests without settings of their own can use a portal that runs: set "
+        "MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN."
     )
 
 
