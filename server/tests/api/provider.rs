@@ -139,6 +139,7 @@ async fn the_provider_receives_the_call_with_our_request_id_and_the_callers_addr
 }
 
 /// A provider may be behind a proxy that decodes a path and follows it elsewhere.
+// S-119, S-121
 #[tokio::test]
 async fn a_call_that_is_not_in_the_contract_is_not_found_and_not_forwarded() {
     let (stub, app) = in_front_of(Reply::Closes(Vec::new()), &[]).await;
@@ -211,6 +212,7 @@ async fn a_provider_that_is_away_is_a_502_and_one_that_is_slow_a_504() {
     "#);
 }
 
+// S-78
 #[tokio::test]
 async fn a_provider_is_trusted_by_its_certificate_and_its_name() {
     const SIGN_OUT: &str = "/api/v1/auth/logout";
@@ -234,6 +236,7 @@ async fn a_provider_is_trusted_by_its_certificate_and_its_name() {
     assert_eq!(stub.received().len(), 1, "nothing was sent to a provider that is not trusted");
 }
 
+// S-118, S-120
 #[tokio::test]
 async fn an_answer_that_is_none_of_the_contracts_is_a_502() {
     let json = ["content-type: application/json"];
@@ -289,6 +292,7 @@ async fn received(app: &TestApp, path: &str) -> (usize, bool) {
     (length, false)
 }
 
+// S-118
 #[tokio::test]
 async fn an_endless_answer_is_cut_off_at_the_limit_and_nothing_of_it_is_kept() {
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -340,6 +344,7 @@ async fn a_slow_provider_does_not_hold_up_the_portal() {
     }
 }
 
+// S-77
 #[tokio::test]
 async fn it_does_not_start_in_demo_mode_or_without_tls() {
     for (options, reason) in [
