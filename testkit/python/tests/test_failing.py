@@ -91,7 +91,8 @@ def test_a_failing_test_prints_what_the_portal_knew_and_keeps_its_sandbox(
 
 def test_without_a_portal_the_test_says_what_to_do(tmp_path: Path) -> None:
     printed = run(tmp_path, {"PATH": "/nowhere"})
-    assert "Set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN" in printed
+    assert "Set MKOPO_BINARY to the mkopo program" in printed
+    assert "set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN" in " ".join(printed.split())
 
 
 def test_a_portal_of_another_version_is_refused_at_once() -> None:
