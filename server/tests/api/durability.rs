@@ -18,9 +18,10 @@ async fn written_with(app: &TestApp) -> String {
 }
 
 #[tokio::test]
-async fn commits_are_flushed_whatever_the_database_is_set_to() {
+#[ignore = "needs PostgreSQL"]
+async fn commits_are_flushed_whatever_the_database_is_set_to_on_postgresql() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(url) = test_store::url(folder.path()) else { return };
+    let url = test_store::url(folder.path()).unwrap();
     let name = url.rsplit_once('/').unwrap().1;
     for (set, expected) in [("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")] {
         test_store::administer(&format!("ALTER DATABASE {name} SET synchronous_commit = {set}"));
@@ -31,9 +32,10 @@ async fn commits_are_flushed_whatever_the_database_is_set_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_does_not_flush_is_refused_outside_demo_mode() {
+#[ignore = "needs PostgreSQL"]
+async fn a_database_that_does_not_flush_is_refused_outside_demo_mode_on_postgresql() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(url) = test_store::url(folder.path()) else { return };
+    let url = test_store::url(folder.path()).unwrap();
     let database = Database::open_at(&url.parse().unwrap()).await.unwrap();
     let fsync: String = query_scalar("SELECT current_setting('fsync')")
         .fetch_one(&mut database.read().await.unwrap())

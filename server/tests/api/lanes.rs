@@ -103,10 +103,8 @@ async fn no_shilling_of_the_float_is_lost_whatever_amounts_run_it_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_loan_that_somebody_holds_stalls_its_own_calls_only() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+async fn a_loan_that_somebody_holds_stalls_its_own_calls_only_on_postgresql() {
     let app = TestApp::start_with(&["--lanes", "2"]).await;
     let loans = approve(&app, 12, 20_000, |number| format!("+2547120070{number:02}")).await;
     let agent = app.sign_in("agent").await;
@@ -179,10 +177,8 @@ const CLAIM_AS_BEFORE: &str = "
          (SELECT staff_id FROM staff LIMIT 1) AS somebody WHERE loan_id = $1";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_of_the_release_before_and_new_ones_claim_each_loan_once() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+async fn a_server_of_the_release_before_and_new_ones_claim_each_loan_once_on_postgresql() {
     let servers = servers().await;
     let loans = approve(&servers[0], 60, 20_000, |number| format!("+2547120040{number:02}")).await;
     let url = test_store::url(servers[0].data_dir()).unwrap();
@@ -225,10 +221,8 @@ async fn a_server_of_the_release_before_and_new_ones_claim_each_loan_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing_on_postgresql() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let loan = app.approve_loan(20_000, "+254712005000").await;
@@ -244,10 +238,8 @@ async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn claims_of_loans_that_somebody_locks_in_the_wrong_order_are_tried_again() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+async fn claims_of_loans_that_somebody_locks_in_the_wrong_order_are_tried_again_on_postgresql() {
     let app = TestApp::start_with(&["--lanes", "2"]).await;
     let loans = approve(&app, 2, 20_000, |number| format!("+25471200600{number}")).await;
     let mut ids: Vec<&str> = loans.iter().map(|loan| loan["loan_id"].as_str().unwrap()).collect();

@@ -80,10 +80,8 @@ fn pay(server: &Server, sandbox: &str, token: &str, loan: &Value) -> u16 {
 }
 
 #[test]
-fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so_on_postgresql() {
     let cluster = Cluster::start();
     // Each on a machine of its own.
     let servers: Vec<Server> = (0..3)

@@ -26,7 +26,6 @@ use crate::{
     number,
     server::{Answer, Server, sign_in, try_call},
     test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, settings},
-    test_store,
 };
 
 pub const SERVERS: usize = 3;
@@ -159,10 +158,8 @@ fn pay_once(server: &Server, token: &str, loan: usize) -> Answer {
 
 // S-15
 #[test]
-fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once_on_postgresql() {
     let cluster = Cluster::start();
     fill(cluster.settings(), LOANS);
     let servers = cluster.servers();
@@ -206,10 +203,8 @@ const WAITING_FOR_A_ROW: &str = "
     SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'transactionid' AND query LIKE '%INSERT INTO payout%'";
 
 #[test]
-fn a_payout_that_is_written_concurrently_without_the_lock_prevents_another() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn a_payout_that_is_written_concurrently_without_the_lock_prevents_another_on_postgresql() {
     let (cluster, server, token) = filled();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let other = || runtime.block_on(PgConnection::connect(&cluster.url)).unwrap();
@@ -234,10 +229,8 @@ fn a_payout_that_is_written_concurrently_without_the_lock_prevents_another() {
 }
 
 #[test]
-fn what_one_server_does_holds_on_the_others_at_their_next_call() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn what_one_server_does_holds_on_the_others_at_their_next_call_on_postgresql() {
     let cluster = Cluster::start();
     let [one, two, three] = &cluster.servers()[..] else { unreachable!() };
     let token = sign_in(&one.address);
@@ -360,10 +353,8 @@ impl Drop for Pooler {
 }
 
 #[test]
-fn servers_behind_a_pooler_in_transaction_mode_pay_each_loan_once_and_serve_nothing_stale() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn servers_behind_a_pooler_in_transaction_mode_pay_each_loan_once_and_serve_nothing_stale_on_postgresql() {
     let cluster = Cluster::start();
     let pooler = Pooler::start(&cluster);
     // The first one migrates the tables through the pooler.
@@ -411,10 +402,8 @@ fn servers_behind_a_pooler_in_transaction_mode_pay_each_loan_once_and_serve_noth
 }
 
 #[test]
-fn a_pooler_that_is_killed_while_loans_are_paid_loses_nothing_and_pays_nothing_twice() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn a_pooler_that_is_killed_while_loans_are_paid_loses_nothing_and_pays_nothing_twice_on_postgresql() {
     let cluster = Cluster::start();
     let pooler = Pooler::start(&cluster);
     let servers = [pooler.server(), pooler.server()];
@@ -440,10 +429,8 @@ fn a_pooler_that_is_killed_while_loans_are_paid_loses_nothing_and_pays_nothing_t
 }
 
 #[test]
-fn servers_that_start_together_on_an_empty_database_create_its_tables_and_data_once() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn servers_that_start_together_on_an_empty_database_create_its_tables_and_data_once_on_postgresql() {
     let cluster = Cluster::start();
     let servers: Vec<Server> = thread::scope(|scope| {
         let starting: Vec<_> =
@@ -461,10 +448,8 @@ fn servers_that_start_together_on_an_empty_database_create_its_tables_and_data_o
 
 // S-108
 #[test]
-fn without_postgresql_calls_get_503_and_succeed_once_it_is_back() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn without_postgresql_calls_get_503_and_succeed_once_it_is_back_on_postgresql() {
     let cluster = Cluster::start();
     let server = Server::start_on(&cluster.options());
     let token = sign_in(&server.address);
@@ -517,10 +502,8 @@ impl Drop for Hanging {
 }
 
 #[test]
-fn a_postgresql_that_hangs_is_given_up_within_seconds() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn a_postgresql_that_hangs_is_given_up_within_seconds_on_postgresql() {
     let (cluster, server, token) = filled();
     assert_eq!(pay_once(&server, &token, 7).status, 200);
     let hanging = Hanging::start(&cluster);
@@ -557,10 +540,8 @@ fn administer(url: &str, statements: &[&str]) {
 }
 
 #[test]
-fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recovers() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recovers_on_postgresql() {
     let cluster = Cluster::start();
     // A role that owns the database and has no other rights.
     administer(&cluster.url, &["CREATE ROLE app LOGIN", "CREATE DATABASE app OWNER app"]);
@@ -610,10 +591,8 @@ fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recover
 
 // S-77, S-78
 #[test]
-fn tls_to_postgresql_requires_a_trusted_certificate() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn tls_to_postgresql_requires_a_trusted_certificate_on_postgresql() {
     let cluster = Cluster::start();
     let certificate = cluster.folder.path().join("cluster/server.crt");
     let checked = format!("{}?sslmode=verify-full", cluster.url);
@@ -756,16 +735,13 @@ fn pay_and_kill(cluster: &Cluster, rounds: u32, answers: &Mutex<Answers>) -> Vec
 }
 
 #[test]
-fn servers_and_postgresql_that_are_killed_lose_nothing_and_pay_nothing_twice() {
-    if test_store::is_postgres() {
-        kill_servers_repeatedly(30, LOANS);
-    }
+#[ignore = "needs PostgreSQL"]
+fn servers_that_are_killed_lose_nothing_and_pay_nothing_twice_on_postgresql() {
+    kill_servers_repeatedly(30, LOANS);
 }
 
 #[test]
-#[ignore = "takes half an hour"]
+#[ignore = "needs PostgreSQL, and takes half an hour"]
 fn servers_and_postgresql_that_are_killed_repeatedly_lose_nothing_and_pay_nothing_twice() {
-    if test_store::is_postgres() {
-        kill_servers_repeatedly(number("MKOPO_TEST_ROUNDS").unwrap_or(1000), 25 * LOANS);
-    }
+    kill_servers_repeatedly(number("MKOPO_TEST_ROUNDS").unwrap_or(1000), 25 * LOANS);
 }
