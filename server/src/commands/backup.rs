@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::folder_lock;
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use base::clock::Clock;
 use lending::events::{self, Event, Kind, NewEvent};
 use serde_json::{Value, json};
@@ -56,6 +56,7 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
         .read_only(true)
         .connect()
         .await
+        .map_err(said_once)
         .with_context(|| format!("can't open the database {}", database.display()))?;
     let part = PartialFile::beside(if is_piped { &database } else { &file });
     let copied = async {
@@ -232,12 +233,21 @@ fn is_database(file: &Path) -> io::Result<bool> {
 
 /// Fails unless the file is an intact Mkopo database.
 async fn check(file: &Path) -> anyhow::Result<()> {
-    let mut copy: SqliteConnection = connect_options(file).read_only(true).immutable(true).connect().await?;
+    let copy = connect_options(file).read_only(true).immutable(true).connect().await;
+    let mut copy: SqliteConnection = copy.map_err(said_once)?;
     let result: String = sqlx::query_scalar(CHECK).fetch_one(&mut copy).await?;
     ensure!(result == "ok", "{result}");
     let migrations: i64 = sqlx::query_scalar(COUNT_MIGRATIONS).fetch_one(&mut copy).await?;
     ensure!(migrations > 0, "it is empty");
     Ok(copy.close().await?)
+}
+
+/// An error of the database in its own words, which sqlx says twice with its cause.
+fn said_once(error: sqlx::Error) -> anyhow::Error {
+    match error.as_database_error() {
+        Some(database) => anyhow!("{}", database.message()),
+        None => error.into(),
+    }
 }
 
 fn connect_options(file: &Path) -> SqliteConnectOptions {

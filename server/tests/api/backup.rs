@@ -124,8 +124,8 @@ async fn a_failed_backup_or_restore_prints_one_line_and_changes_nothing() {
     insta::assert_snapshot!(errors.join("\n"), @"
     mkopo: [folder]/monday.db already exists; choose another file name
     mkopo: can't write to [folder]/nowhere/monday.db: No such file or directory (os error 2)
-    mkopo: can't open the database [folder]/nowhere/mkopo.db: error returned from database: (code: 14) unable to open database file: (code: 14) unable to open database file
-    mkopo: [folder]/monday.db is not a valid backup of Mkopo's data: error returned from database: (code: 26) file is not a database: (code: 26) file is not a database
+    mkopo: can't open the database [folder]/nowhere/mkopo.db: unable to open database file
+    mkopo: [folder]/monday.db is not a valid backup of Mkopo's data: file is not a database
     mkopo: can't read [folder]/tuesday.db: No such file or directory (os error 2)
     mkopo: MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore
     ");

