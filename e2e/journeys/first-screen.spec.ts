@@ -94,6 +94,43 @@ test('what the dashboard needs is fetched while somebody types, and not again', 
   expect(transferred.filter((url) => fetched.includes(url))).toEqual([]);
 });
 
+test.describe('what a screen reads first is requested beside its code, once', () => {
+  /** Holds the code of the dashboard back until its data was requested; without that, it never comes. */
+  async function holdCode(page: Page) {
+    const read: string[] = [];
+    let release: () => void = () => undefined;
+    const isRead = new Promise<void>((resolve) => (release = resolve));
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (!/\/disbursement(s\/pending|-records)$/.test(pathname)) return;
+      read.push(pathname);
+      if (read.length === 2) release();
+    });
+    await page.route(/\/dashboard\.[^/]+\.js$/, async (route) => {
+      if (!isPrefetch(route.request())) await isRead;
+      await route.continue();
+    });
+    return read;
+  }
+
+  const BOTH = ['/api/v1/disbursement-records', '/api/v1/disbursements/pending'];
+
+  test('when the page is loaded', async ({ page, mkopo }) => {
+    await mkopo.signIn(page, 'agent');
+    const read = await holdCode(page);
+    await page.reload();
+    await expect(page.getByRole('table')).toBeVisible();
+    expect(read.sort()).toEqual(BOTH);
+  });
+
+  test('after sign-in', async ({ page, mkopo }) => {
+    const read = await holdCode(page);
+    await mkopo.signIn(page, 'agent');
+    await expect(page.getByRole('table')).toBeVisible();
+    expect(read.sort()).toEqual(BOTH);
+  });
+});
+
 test('a signed-in user sees no form on the way to the dashboard', async ({ page, mkopo }) => {
   await mkopo.signIn(page, 'agent');
   await page.addInitScript(() => {

@@ -6,7 +6,12 @@ export const MANIFEST = 'mf-manifest.json';
 /** What a package says that its slice brings: the parts of `slice` in package.json that the portal reads. */
 export function bringsOf({ slice = {} }) {
   const { screens = [], menu = [], failures = {} } = slice;
-  return { screens, menu, failures };
+  return { screens: screens.map(({ reads: _, ...screen }) => screen), menu, failures };
+}
+
+/** The calls that each screen of a package makes first, by its path. The page starts them beside the screen's code. */
+export function readsOf({ slice: { screens = [] } = {} }) {
+  return Object.fromEntries(screens.flatMap(({ path, reads }) => (reads ? [[path, reads]] : [])));
 }
 
 /** The entry of `slices.json` for a build, from the bytes of its manifest and their address. */

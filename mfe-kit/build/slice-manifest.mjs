@@ -4,13 +4,13 @@ import { isUpdate } from './chunks.mjs';
 import { integrityOf, MANIFEST } from './manifest.mjs';
 
 /**
- * Adds to the manifest of a slice's build what the slice brings and, in production, the integrity of every
- * script and style. The build's own code asks the page for the integrity of each file that it loads: the shell has
- * it from the manifest, which it has checked.
+ * Adds to the manifest of a slice's build what the slice brings, the calls that its screens make first and, in
+ * production, the integrity of every script and style. The build's own code asks the page for the integrity of each
+ * file that it loads: the shell has it from the manifest, which it has checked.
  */
 export class SliceManifest {
-  constructor(brings) {
-    this.brings = brings;
+  constructor({ brings, reads }) {
+    Object.assign(this, { brings, reads });
   }
 
   apply(compiler) {
@@ -27,6 +27,7 @@ export class SliceManifest {
         const manifest = {
           ...JSON.parse(assets[MANIFEST].source().toString(), withoutUpdates),
           brings: this.brings,
+          reads: this.reads,
           ...(isProduction ? { integrity } : {}),
         };
         compilation.updateAsset(MANIFEST, new webpack.sources.RawSource(JSON.stringify(manifest)));

@@ -23,6 +23,10 @@ export function problemsOf(slice, slicePackage, { shell, others }) {
   for (const { path } of brings.screens)
     if (!routes.some((route) => route.path === path))
       problems.push(`The screen '${path}' of its package.json has no route.`);
+  for (const { path, reads = [] } of brings.screens)
+    for (const call of reads)
+      if (!String(call).startsWith('/api/v1/'))
+        problems.push(`The screen '${path}' reads '${call}', which is no call of the portal's API.`);
   return [...problems, ...misfitsOf(name, brings, { shell, others })];
 }
 

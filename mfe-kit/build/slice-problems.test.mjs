@@ -37,6 +37,13 @@ test('what is wrong is said before anything is built', () => {
   ]);
 });
 
+test('a screen can name only calls of the portal as its first ones', () => {
+  const reads = ['/api/v1/disbursement-records', 'https://elsewhere.example/api/v1/x'];
+  expect(problemsWith({ routes: ROUTES }, { screens: [{ path: '/repayments', reads }] })).toEqual([
+    "The screen '/repayments' reads 'https://elsewhere.example/api/v1/x', which is no call of the portal's API.",
+  ]);
+});
+
 test('what the portal would refuse is said in its words', () => {
   const paths = ['/pending-loans', '/settings', '/Loans/:loan'];
   const routes = paths.map((path) => ({ path, Component }));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { ModuleFederationPlugin } from '@module-federation/enhanced/webpack';
 import webpack from 'webpack';
 import { base, basePlugins, federation, readPackage, refresh, shared } from './base.mjs';
-import { bringsOf } from './manifest.mjs';
+import { bringsOf, readsOf } from './manifest.mjs';
 import { SliceManifest } from './slice-manifest.mjs';
 
 const require = createRequire(import.meta.url);
@@ -44,7 +44,7 @@ export function sliceBuild(folder) {
           exposes: { './slice': { import: './src/slice.tsx', name: 'slice' } },
           shared: shared(() => ({ import: false }), slice.peerDependencies),
         }),
-        new SliceManifest(bringsOf(slice)),
+        new SliceManifest({ brings: bringsOf(slice), reads: readsOf(slice) }),
       ],
     };
   };

@@ -1,7 +1,7 @@
 import { api, dataOf, listOf, now, session } from 'mfe-kit';
-import { garbled, provider } from 'mfe-kit/testing';
+import { answer, garbled, provider } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 const requestCode = () =>
   api.POST('/api/v1/auth/request-signin-otp', { body: { email: 'agent@mkopo.test' } });
@@ -33,9 +33,71 @@ test('the time is the provider’s, as its last answer told it', async () => {
   expect(Math.abs(now().getTime() - Date.now())).toBeLessThan(5);
 });
 
+const SIGN_IN = { token: 'token-1', username: 'achieng', email: 'agent@mkopo.test' };
+
+describe('a call that the page has started', () => {
+  const STARTED = '/api/v1/disbursements/pending';
+  const answered = { status: 200, headers: new Headers(), text: '[{"loan_id": "LN-1"}]', at: Date.now() };
+
+  const start = (read: Promise<typeof answered>, token = 'token-1') => {
+    window.__READS__ = {
+      started: { [STARTED]: { authorization: `Bearer ${token}`, answer: read } },
+      start: () => undefined,
+    };
+    return answer('get', STARTED, 200, []);
+  };
+  const pending = async (): Promise<unknown> => listOf(api.GET(STARTED));
+
+  beforeEach(() => session.signIn(SIGN_IN));
+  afterEach(() => delete window.__READS__);
+
+  test('is not made again, once', async () => {
+    const received = start(Promise.resolve(answered));
+    await expect(pending()).resolves.toEqual([{ loan_id: 'LN-1' }]);
+    expect(received).toHaveLength(0);
+    await expect(pending()).resolves.toEqual([]);
+    expect(received).toHaveLength(1);
+  });
+
+  test('is made again for another session, with other parameters, and after a change', async () => {
+    const received = start(Promise.resolve(answered), 'token-2');
+    await expect(pending()).resolves.toEqual([]);
+
+    start(Promise.resolve(answered));
+    const records = answer('get', '/api/v1/disbursement-records', 200, []);
+    await listOf(api.GET('/api/v1/disbursement-records', { params: { query: { limit: 1 } } }));
+    answer('post', '/api/v1/auth/request-signin-otp', 200, { message: 'sent' });
+    await requestCode();
+    await expect(pending()).resolves.toEqual([]);
+    expect([received, records].map(({ length }) => length)).toEqual([1, 1]);
+  });
+
+  test('fails as one of its own would', async () => {
+    start(Promise.reject(new TypeError('Failed to fetch')));
+    await expect(pending()).rejects.toMatchObject({ kind: 'network' });
+    start(Promise.reject(new DOMException('The time is over', 'TimeoutError')));
+    await expect(pending()).rejects.toMatchObject({ kind: 'timeout' });
+    start(Promise.resolve({ ...answered, status: 401, text: '{}' }));
+    await expect(pending()).rejects.toMatchObject({ status: 401 });
+    expect(session.state.status).toBe('signed-out');
+  });
+
+  test('tells the time at which it was answered', async () => {
+    const minuteAgo = Date.now() - 60_000;
+    start(
+      Promise.resolve({
+        ...answered,
+        headers: new Headers({ Date: new Date(minuteAgo).toUTCString() }),
+        at: minuteAgo,
+      }),
+    );
+    await pending();
+    expect(Math.abs(now().getTime() - Date.now())).toBeLessThan(5);
+  });
+});
+
 describe('a list', () => {
   const PENDING = 'http://portal.test/api/v1/disbursements/pending';
-  const SIGN_IN = { token: 'token-1', username: 'achieng', email: 'agent@mkopo.test' };
 
   /** Serves a list as the provider does, and returns what it was asked with. */
   function serveList() {

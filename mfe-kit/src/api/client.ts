@@ -4,6 +4,7 @@ import type { paths } from 'mkopo-contract';
 import { ApiError } from '../failures/api-error';
 import { session } from '../session/session';
 import { heldList, holdList } from './held-lists';
+import { type Answer, startedRead } from './started-reads';
 
 /** The time limit of a call, including its body, in milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -89,18 +90,24 @@ async function answerTo(request: Request) {
   if (held) request.headers.set('If-None-Match', held.etag);
   try {
     const signal = AbortSignal.any([timeout, request.signal]);
-    // Nothing of a session stays in the browser's cache.
-    const response = await fetch(request, { signal, cache: 'no-store' });
-    const { status, headers } = response;
-    setClockBy(headers);
+    const { status, headers, text, at } = await (startedRead(request) ?? fetched(request, signal));
+    setClockBy(headers, at);
     if (held && status === 304) return { status: 200, headers, text: held.text };
-    const text = await response.text();
     if (status === 200) holdList(request, headers, text);
     return { status, headers, text };
   } catch (cause) {
     if (request.signal.aborted) throw cause;
-    throw new ApiError({ kind: timeout.aborted ? 'timeout' : 'network', cause });
+    const isTimeout = timeout.aborted || (cause instanceof DOMException && cause.name === 'TimeoutError');
+    throw new ApiError({ kind: isTimeout ? 'timeout' : 'network', cause });
   }
+}
+
+async function fetched(request: Request, signal: AbortSignal): Promise<Answer> {
+  // Nothing of a session stays in the browser's cache.
+  const response = await fetch(request, { signal, cache: 'no-store' });
+  const at = Date.now();
+  const { status, headers } = response;
+  return { status, headers, text: await response.text(), at };
 }
 
 /** A 401 to an older token, or without a token, does not concern the current session. */

@@ -11,10 +11,10 @@ export function now(): Date {
   return new Date(Date.now() + offset);
 }
 
-/** Sets the clock by an answer of the provider that has a `Date`. */
-export function setClockBy(headers: Headers): void {
+/** Sets the clock by an answer of the provider that has a `Date`, and arrived `at` that time of this machine. */
+export function setClockBy(headers: Headers, at: number): void {
   const time = Date.parse(headers.get('Date') ?? '');
   if (Number.isNaN(time)) return;
-  const difference = time - Date.now();
+  const difference = time - at;
   offset = Math.abs(difference) < RESOLUTION_MS ? 0 : difference;
 }

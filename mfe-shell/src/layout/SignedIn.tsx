@@ -2,6 +2,7 @@ import { useSession } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { lazy, type ReactNode } from 'react';
 import { Navigate, Outlet, useLocation } from 'react-router';
+import { requestScreen } from '../slices/request-screen';
 
 const MainLayout = lazy(() => import('./MainLayout'));
 
@@ -23,5 +24,7 @@ export function SignedIn({ children }: { children?: ReactNode }) {
     return (
       <Navigate key={location.key} to="/login" replace state={session.hasLeft ? null : { from: location }} />
     );
+  // Beside the layout's code, which may still be on its way after a sign-in.
+  requestScreen(location.pathname);
   return <MainLayout>{children ?? <Outlet />}</MainLayout>;
 }

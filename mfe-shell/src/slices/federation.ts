@@ -8,6 +8,7 @@ import {
 import type { Slice } from 'mfe-kit';
 import kit from 'mfe-kit/package.json';
 import type { SliceBuild } from '../live-slices';
+import { screenAt } from './brought';
 import { integrities } from './integrity';
 
 /** The time limit for a slice's manifest or script, in milliseconds. */
@@ -84,6 +85,7 @@ function prepare() {
           reasons.set(url, reason);
           throw reason;
         }
+        startReads(manifest?.reads);
         return answer;
       },
       createScript({ url }) {
@@ -98,7 +100,15 @@ function prepare() {
   ]);
 }
 
+/** Starts the calls of the screen that is about to be drawn, while its code is loaded. */
+function startReads(reads: Manifest['reads'] = {}) {
+  const screen = screenAt(window.location.pathname);
+  if (screen) window.__READS__?.start(reads[screen.path] ?? []);
+}
+
 interface Manifest {
+  /** The calls that a screen makes first, by its path. */
+  reads?: Record<string, string[]>;
   shared?: { name: string; requiredVersion: string }[];
   metaData: { remoteEntry: { name: string } };
   exposes: { assets: { js: { sync: string[] } } }[];
