@@ -98,6 +98,18 @@ test('REQ-032 REQ-035 the header stays at the top, and the sidebar next to the c
   await expect(page.getByRole('button', { name: 'Open menu' })).toBeHidden();
 });
 
+test('a sandbox says which one it is, on every page and in the tab', async ({ page, mkopo }) => {
+  test.skip(Boolean(process.env.MKOPO_E2E_URL), 'a deployed portal need not have sandboxes');
+  const name = new URL(mkopo.url).hostname.split('.')[0] ?? '';
+  const line = page.getByText(`Sandbox ${name}: the data is invented and no money moves.`);
+  await page.goto('/login');
+  await expect(line).toBeVisible();
+  await expect(page).toHaveTitle(`Sign in · Mkopo · ${name}`);
+  await mkopo.signIn(page, 'agent');
+  await expect(line).toBeVisible();
+  await expect(page).toHaveTitle(`Dashboard · Mkopo · ${name}`);
+});
+
 test('the portal works with the keyboard alone', async ({ page, mkopo }) => {
   await mkopo.signIn(page, 'agent');
   await test.step('skip to the content', async () => {
@@ -123,7 +135,7 @@ test('the portal works with the keyboard alone', async ({ page, mkopo }) => {
     await page.getByRole('link', { name: 'Settings' }).focus();
     await page.keyboard.press('Enter');
     await expect(heading(page, 'Settings')).toBeFocused();
-    await expect(page).toHaveTitle('Settings · Mkopo');
+    await expect(page).toHaveTitle(/^Settings · Mkopo/);
   });
   await test.step('the bell, and Escape', async () => {
     const bell = page.getByRole('button', { name: /^Notifications/ });

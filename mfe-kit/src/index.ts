@@ -36,6 +36,7 @@ export {
   type PortalSettings,
 } from './slice/portal-settings';
 export { type Slice } from './slice/slice';
+export { tabTitle } from './slice/tab-title';
 export { storage } from './storage/storage';
 export { type Theme, theme } from './theme/theme';
 export { useTheme } from './theme/useTheme';

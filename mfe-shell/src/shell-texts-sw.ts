@@ -14,6 +14,7 @@ const swahili: ShellTexts = {
   loading: 'Inapakia',
 
   demo: 'Onyesho: data ya kubuni, hakuna pesa halisi.',
+  sandbox: (name) => `Sandbox ${name}: data ya kubuni, hakuna pesa halisi.`,
   offline: 'Huna mtandao. Malipo yatasubiri hadi utakaporudi mtandaoni.',
   notLive: (slices) => `Si toleo linalotumika: ${slices}`,
   newVersion: 'Toleo jipya linapatikana',

@@ -17,6 +17,7 @@ const english = {
 
   // Notices and toasts
   demo: demoNotice,
+  sandbox: (name: string) => demoNotice.replace('Demo', `Sandbox ${name}`),
   offline: 'You are offline. Payouts wait until you are back.',
   notLive: (slices: string) => `Not the live build: ${slices}`,
   newVersion: 'A new version is available',

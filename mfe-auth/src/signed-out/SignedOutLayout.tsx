@@ -1,4 +1,4 @@
-import { formatYear, portalSettings, useToday } from 'mfe-kit';
+import { formatYear, portalSettings, tabTitle, useToday } from 'mfe-kit';
 import { Brand, ThemeToggle } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
 import { OutboxLink } from './OutboxLink';
@@ -17,7 +17,7 @@ interface SignedOutLayoutProps {
 export function SignedOutLayout({ title, windowTitle = title, subtitle, children }: SignedOutLayoutProps) {
   return (
     <div className={classes.page}>
-      <title>{`${windowTitle} · ${portalSettings().brand}`}</title>
+      <title>{tabTitle(windowTitle)}</title>
       <header>
         <Brand />
         <ThemeToggle />

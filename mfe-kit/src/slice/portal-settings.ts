@@ -10,6 +10,8 @@ export interface PortalSettings {
   demo: boolean;
   /** In a demo, the address of the operator's console; otherwise `null`. */
   console: string | null;
+  /** The name of the sandbox that this is; `null` in the portal itself. */
+  sandbox: string | null;
   /** The IANA time zone of all dates on screens, and of 'today'. */
   timeZone: string;
   /** Whether screens do all that they show, or keep the static parts of the specification. */
@@ -21,6 +23,7 @@ const DEFAULTS: PortalSettings = {
   product: 'Mkopo',
   demo: false,
   console: null,
+  sandbox: null,
   timeZone: 'Africa/Nairobi',
   screens: 'specified',
 };
@@ -60,12 +63,13 @@ function apply() {
 
 /** Called once by the shell with `portal` of `slices.json`, before it draws a slice. */
 export function setPortalSettings(read: Partial<Schema<'LiveSlices'>['portal']>): void {
-  const { brand = DEFAULTS.brand, demo = false, console = null, time_zone } = read;
+  const { brand = DEFAULTS.brand, demo = false, console = null, sandbox = null, time_zone } = read;
   settings = {
     brand,
     product: read.product || brand,
     demo,
     console,
+    sandbox,
     timeZone: time_zone || DEFAULTS.timeZone,
     screens: read.screens === 'live' ? 'live' : DEFAULTS.screens,
   };

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { portalSettings } from 'mfe-kit';
+import { tabTitle } from 'mfe-kit';
 import classes from './PageHeader.module.css';
 
 interface PageHeaderProps {
@@ -19,7 +19,7 @@ interface PageHeaderProps {
 export function PageHeader({ title, subtitle, before, after, action }: PageHeaderProps) {
   return (
     <div className={classes.head}>
-      <title>{`${title} · ${portalSettings().brand}`}</title>
+      <title>{tabTitle(title)}</title>
       {before}
       <div className={classes.words}>
         <h1>{title}</h1>

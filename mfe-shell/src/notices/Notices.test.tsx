@@ -9,7 +9,7 @@ vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class e
 const DEMO = 'Demo: the data is invented and no money moves.';
 const OFFLINE = 'You are offline. Payouts wait until you are back.';
 
-const live = (settings: { demo: boolean }) =>
+const live = (settings: { demo: boolean; sandbox?: string }) =>
   goLive([slice('mfe-auth', { '/login': 'Sign in' }), slice('mfe-loans', { '/': 'Dashboard' })], settings);
 
 beforeAll(() => connection.start());
@@ -25,6 +25,16 @@ test.for([
   await open(address);
   await heading(title);
   expect(screen.getByText(DEMO)).toBeVisible();
+});
+
+test('a sandbox says which one it is, on the page and in the tab', async () => {
+  live({ demo: true, sandbox: 'pr-12' });
+  storeUser();
+  await open('/settings');
+  await heading('Settings');
+  expect(screen.getByText('Sandbox pr-12: the data is invented and no money moves.')).toBeVisible();
+  expect(screen.queryByText(DEMO)).toBeNull();
+  expect(document.title).toBe('Settings · Mkopo · pr-12');
 });
 
 test('a portal that is not a demo has no demo notice', async () => {

@@ -28,7 +28,9 @@ export function useNotices(): Notice[] {
   const isSending = useIsMutating() > 0;
   const texts = shellTexts();
   const notices: Notice[] = [];
-  if (portalSettings().demo) notices.push({ key: 'demo', text: texts.demo });
+  const { demo, sandbox } = portalSettings();
+  if (sandbox) notices.push({ key: 'demo', text: texts.sandbox(sandbox) });
+  else if (demo) notices.push({ key: 'demo', text: texts.demo });
   if (!isOnline) notices.push({ key: 'offline', text: texts.offline });
   const overridden = Object.keys(overrides());
   if (overridden.length > 0)

@@ -1,4 +1,4 @@
-import { portalSettings } from 'mfe-kit';
+import { tabTitle } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, renderMatches, useLocation } from 'react-router';
@@ -21,7 +21,7 @@ export function SliceScreen({ name, title }: { name: string; title: string | und
 function Loading({ title }: { title: string | undefined }) {
   return (
     <>
-      {title ? <title>{`${broughtText(title)} · ${portalSettings().brand}`}</title> : null}
+      {title ? <title>{tabTitle(broughtText(title))}</title> : null}
       <LoadingState />
     </>
   );

@@ -45,6 +45,9 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
     if settings.has_live_screens() {
         body["portal"]["screens"] = "live".into();
     }
+    if !sandbox.is_main() {
+        body["portal"]["sandbox"] = json!(sandbox.name);
+    }
     let body = serde_json::to_vec(&body).map_err(|error| Failure::Internal(error.to_string()))?;
     let digest = digest(&body);
     let mut answer = ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&headers);

@@ -518,6 +518,17 @@ async fn script_in(given: &Given<'_>) -> String {
 }
 
 #[tokio::test]
+async fn the_portal_of_a_sandbox_knows_its_name() {
+    let portal = slices::portal();
+    let app = slices::start(&portal).await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let list = one.call(Method::GET, "/slices.json", None, None).await.json();
+    assert_eq!(list["portal"]["sandbox"], "pr-12");
+    let list = app.send(request(Method::GET, "/slices.json", None, None)).await.json();
+    assert_eq!(list["portal"]["sandbox"], Value::Null);
+}
+
+#[tokio::test]
 async fn a_sandbox_follows_the_live_slices_of_main_until_one_is_chosen_there() {
     let portal = slices::portal();
     let app = slices::start(&portal).await;
