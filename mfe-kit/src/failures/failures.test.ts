@@ -27,6 +27,11 @@ test.for([
   expect(failureText(REPAYMENTS, thrown)).toBe(text);
 });
 
+test('a code that is a name of Object.prototype is no text', () => {
+  const failure = new ApiError({ kind: 'server', status: 400, code: 'constructor' });
+  expect(failureText(REPAYMENTS, failure)).toBe('Failed to fetch repayments');
+});
+
 test('without a text for a missing answer, the ones for other failures are shown', () => {
   const { withoutAnswer, ...texts } = REPAYMENTS;
   expect(withoutAnswer).toBeDefined();

@@ -21,11 +21,15 @@ export function failureText(texts: FailureTexts, thrown: unknown): string {
   if (thrown instanceof ApiError && thrown.kind === 'server') {
     const { serverError, serverMessage } = thrown;
     const text = reads === 'error' ? (serverError ?? serverMessage) : (serverMessage ?? serverError);
-    return (text && replaced(text, replacements)) || refusals()[thrown.code ?? ''] || text || withoutText;
+    return (text && replaced(text, replacements)) || refusalOf(thrown.code) || text || withoutText;
   }
   if (thrown instanceof ApiError) return withoutAnswer ?? withoutText;
   // The text of any other error is for programmers.
   return thrown instanceof Error ? (withoutAnswer ?? otherwise) : otherwise;
+}
+
+function refusalOf(code = '') {
+  return Object.hasOwn(refusals(), code) ? refusals()[code] : undefined;
 }
 
 function replaced(text: string, replacements: FailureTexts['replacements'] = {}) {

@@ -1,3 +1,4 @@
+import { textFrom } from '../api/wire';
 import { kitTexts } from '../language/kit-texts';
 import { type Language, LANGUAGES } from '../language/language';
 
@@ -31,7 +32,7 @@ export function displayName(user: Pick<SessionUser, 'name' | 'username'> | null 
 
 /** The first letter of a name. */
 export function initialOf(name: string): string {
-  return Array.from(name.trim().toUpperCase())[0] ?? '?';
+  return Array.from(textFrom(name).trim().toUpperCase())[0] ?? '?';
 }
 
 /** The user to store after a sign-in with this username and e-mail address. */

@@ -18,6 +18,7 @@ import {
   currentUser,
   failure,
   garbled,
+  HOSTILE_TEXTS,
   preferences,
   silent,
   unreachable,
@@ -43,6 +44,15 @@ test('REQ-061 REQ-071..074 signing in keeps the token and an admin with id 1', (
     avatar: expect.stringMatching(/^data:image/),
   });
   expect(session.state.status).toBe('signed-in');
+});
+
+test('whatever a username is, its session can be stored and read', () => {
+  for (const username of HOSTILE_TEXTS) {
+    session.signIn({ ...SIGN_IN, username });
+    session.start();
+    expect(session.state.user?.avatar, JSON.stringify(username)).toMatch(/^data:image/);
+    expect(session.state.user?.username).toBe(username);
+  }
 });
 
 test('a sign-in that the browser does not store leaves no session behind', () => {

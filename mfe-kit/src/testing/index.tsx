@@ -2,6 +2,7 @@
 import '@testing-library/jest-dom/vitest';
 
 export { collectNotifications, standingToasts } from './notifications';
+export { HOSTILE_TEXTS } from './hostile';
 export { answer, failure, garbled, hold, provider, type Received, silent, unreachable } from './provider';
 export { renderPart, renderRoutes, renderSlice } from './render';
 export {

@@ -69,7 +69,7 @@ function paramsOf({ search, band, sort, filters }: LoanListState): URLSearchPara
 
 function sortFrom(text: string | null): Sort | null {
   const [key = '', direction] = text?.split(':') ?? [];
-  return key in SORTS && (direction === 'ascending' || direction === 'descending')
+  return Object.hasOwn(SORTS, key) && (direction === 'ascending' || direction === 'descending')
     ? { key, direction }
     : null;
 }

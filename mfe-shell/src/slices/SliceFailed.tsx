@@ -16,7 +16,7 @@ interface SliceFailedProps {
 /** Shown instead of a slice's screens: what failed, what the user can do or the slice's own sentence about that, details for support, and Retry. */
 export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
   const isLoadFailure = error instanceof SliceFailure;
-  const isOverride = isLoadFailure && name in overrides();
+  const isOverride = isLoadFailure && Object.hasOwn(overrides(), name);
   const advice = useBrought().failures[name]?.[isLoadFailure ? 'load' : 'crash'];
   const texts = shellTexts();
   const what = isLoadFailure ? `${name} ${error.version}` : name;

@@ -10,5 +10,5 @@ const texts = catalogue(english, { sw: () => import('./brought-words-sw') });
 
 /** A text that a slice brings, in the language of the screens where it is known. */
 export function broughtText(text: string): string {
-  return texts()[text] ?? text;
+  return (Object.hasOwn(texts(), text) && texts()[text]) || text;
 }

@@ -1,0 +1,87 @@
+/**
+ * Texts that break careless programs, for names, searches and whatever else people or other systems write: each has
+ * to be shown as it is, and found.
+ */
+export const HOSTILE_TEXTS: readonly string[] = [
+  // Words of programming languages, and names that every object has
+  'null',
+  'undefined',
+  'NaN',
+  'Infinity',
+  'true',
+  '[object Object]',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  // Numbers that are none, or more than a number holds
+  '0',
+  '-1',
+  '1e309',
+  '0x1F',
+  '9007199254740993',
+  '١٢٣٤٥',
+  // Markup
+  '<b>Wanjiku</b>',
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '"><svg onload=alert(1)>',
+  '</title><script>alert(1)</script>',
+  '&lt;Kamau&gt; &amp;',
+  'javascript:alert(1)',
+  '{{7*7}}',
+  '${7*7}',
+  '<!-- -->',
+  // Quotes, and what databases, shells, spreadsheets and formats read
+  "'",
+  '"',
+  "O'Brien",
+  'Ng’ang’a',
+  "'; DROP TABLE loan; --",
+  "1' OR '1'='1",
+  '%s%n%x',
+  '%00%20%zz',
+  '100%',
+  '=HYPERLINK("http://example.com")',
+  '$(reboot)',
+  '../../etc/passwd',
+  'C:\\new\\table',
+  '?a=b&c=d#e',
+  '.*',
+  '[a-z',
+  // Other scripts, and how they are composed
+  'José',
+  'Jose\u0301',
+  'İstanbul ıI',
+  'Straße',
+  '王小明',
+  'ｆｕｌｌｗｉｄｔｈ',
+  'สวัสดี',
+  'Z\u0351\u036b\u0343a\u0310\u0346l\u034c\u0351g\u034ao\u0313',
+  // Emoji: joined, with a skin tone, a flag, a keycap
+  '👩\u200d👩\u200d👧\u200d👦',
+  '👍🏾',
+  '🇰🇪',
+  '1\ufe0f\u20e3',
+  // From right to left
+  'فاطمة',
+  'שָׁלוֹם',
+  '\u202eumaK',
+  '\u2067Hassan',
+  'abc مرحبا 123',
+  // Characters that nobody sees
+  'Wan\u200bjiku',
+  'Wan\u00adjiku',
+  '\ufeffKamau',
+  'A\u00a0B',
+  // Control characters, line breaks and halves of a character
+  'a\u0000b',
+  'a\u001b[31mb',
+  'a\r\nb\tc',
+  'a\u2028b',
+  'half \ud83d',
+  '\udc00 half',
+  // Long ones
+  'W'.repeat(300),
+  'Wanjiku '.repeat(40).trim(),
+];
