@@ -30,6 +30,21 @@ for (const [role, entries] of [
 test.describe('on a narrow screen', () => {
   test.use({ viewport: { width: 375, height: 700 } });
 
+  test('the panel of the bell opens below the header, also with notices above it', async ({
+    page,
+    mkopo,
+  }) => {
+    await mkopo.signIn(page, 'agent');
+    const bell = page.getByRole('button', { name: /^Notifications/ });
+    await bell.click();
+    const [panel, header] = [page.getByRole('region', { name: 'Notifications' }), page.getByRole('banner')];
+    const [below, above] = await Promise.all([panel.boundingBox(), header.boundingBox()]);
+    expect(below?.y).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? 0));
+    expect(below?.x).toBeGreaterThanOrEqual(0);
+    await bell.click();
+    await expect(panel).toBeHidden();
+  });
+
   test('REQ-036..039 REQ-048 the drawer keeps focus and blocks scrolling until it is closed', async ({
     page,
     mkopo,

@@ -52,20 +52,22 @@ export function BellFrame({ label, heading, unread, onToggle, children }: BellFr
 
   return (
     <div className={classes.root} ref={root}>
-      <Button
-        type="text"
-        ref={button}
-        icon={<Icon name="bell" />}
-        aria-label={label}
-        aria-expanded={isOpen}
-        aria-controls={isOpen ? id : undefined}
-        onClick={() => toggle(!isOpen)}
-      />
-      {unread > 0 ? (
-        <span className={classes.badge} aria-hidden="true">
-          {unread > 999 ? '999+' : unread}
-        </span>
-      ) : null}
+      <div className={classes.button}>
+        <Button
+          type="text"
+          ref={button}
+          icon={<Icon name="bell" />}
+          aria-label={label}
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? id : undefined}
+          onClick={() => toggle(!isOpen)}
+        />
+        {unread > 0 ? (
+          <span className={classes.badge} aria-hidden="true">
+            {unread > 999 ? '999+' : unread}
+          </span>
+        ) : null}
+      </div>
       {isOpen ? (
         <section id={id} className={classes.panel} aria-label={heading}>
           <h2>{heading}</h2>
