@@ -6,7 +6,13 @@ export const MANIFEST = 'mf-manifest.json';
 /** What a package says that its slice brings: the parts of `slice` in package.json that the portal reads. */
 export function bringsOf({ slice = {} }) {
   const { screens = [], menu = [], failures = {} } = slice;
-  return { screens: screens.map(({ reads: _, ...screen }) => screen), menu, failures };
+  return { screens: screens.map(withoutReads), menu, failures };
+}
+
+function withoutReads(screen) {
+  const brought = { ...screen };
+  delete brought.reads;
+  return brought;
 }
 
 /** The calls that each screen of a package makes first, by its path. The page starts them beside the screen's code. */

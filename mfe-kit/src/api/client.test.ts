@@ -41,7 +41,7 @@ describe('a call that the page has started', () => {
 
   const start = (read: Promise<typeof answered>, token = 'token-1') => {
     window.__READS__ = {
-      started: { [STARTED]: { authorization: `Bearer ${token}`, answer: read } },
+      started: new Map([[STARTED, { authorization: `Bearer ${token}`, answer: read }]]),
       start: () => undefined,
     };
     return answer('get', STARTED, 200, []);

@@ -18,7 +18,7 @@ declare global {
     /** Set by an inline script of the page. */
     __READS__?: {
       /** The started calls by path, each for half a minute. */
-      started: Record<string, StartedRead>;
+      started: Map<string, StartedRead>;
       /** Starts calls of the signed-in user, unless they are started already. */
       start: (paths: readonly string[]) => void;
     };
@@ -31,12 +31,13 @@ export function startedRead(request: Request): Promise<Answer> | undefined {
   if (!reads) return undefined;
   if (request.method !== 'GET') {
     // What was read before a change is not used after it.
-    reads.started = {};
+    reads.started.clear();
     return undefined;
   }
   const { pathname, search } = new URL(request.url);
-  const read = reads.started[pathname + search];
+  const path = pathname + search;
+  const read = reads.started.get(path);
   if (read?.authorization !== request.headers.get('Authorization')) return undefined;
-  delete reads.started[pathname + search];
+  reads.started.delete(path);
   return read.answer;
 }
