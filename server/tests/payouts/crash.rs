@@ -57,7 +57,7 @@ const MORE_LOANS: &str = "
            updated_at
     FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1) AS one";
 
-fn settings_of(folder: &Path) -> Settings {
+pub fn settings_of(folder: &Path) -> Settings {
     settings(folder.to_str().unwrap(), &[])
 }
 
@@ -71,7 +71,7 @@ async fn sandbox(settings: Settings, clock: Clock) -> Sandbox {
 }
 
 /// A data folder filled by [`fill`].
-fn prepare(loans: usize) -> TempDir {
+pub fn prepare(loans: usize) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fill(settings_of(folder.path()), loans);
     folder
@@ -102,7 +102,7 @@ pub fn fill(settings: Settings, loans: usize) {
 }
 
 /// The answers that clients have received, across all restarts of the server.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Answers {
     /// The agent's token.
     token: Option<String>,
@@ -113,14 +113,27 @@ pub struct Answers {
     pub paid: HashMap<usize, String>,
     /// How many were answered as failed: their request never reached mobile money.
     pub failed: usize,
-    refused: usize,
+    /// How many were refused because the database could not be written.
+    pub refused: usize,
     /// How many calls were sent.
     pub asked: usize,
 }
 
+impl Answers {
+    /// Answers that paid those loans, with their receipts.
+    pub fn of(paid: HashMap<usize, String>) -> Self {
+        Self { paid, ..Self::default() }
+    }
+}
+
+/// The amount of the loan of [`fill`] with that number, in KES.
+pub fn amount_of(loan: usize) -> i64 {
+    1000 + i64::try_from(loan % 80_000).unwrap()
+}
+
 /// Pays the loan of [`fill`] with that number out, with those headers.
 pub fn pay(address: &str, loan: usize, headers: &[(&str, &str)]) -> Option<Answer> {
-    let asked = json!({"total_loan_amount": 1000 + loan % 80_000, "customer_phone_number": format!("+2547{}", 20_000_000 + loan)});
+    let asked = json!({"total_loan_amount": amount_of(loan), "customer_phone_number": format!("+2547{}", 20_000_000 + loan)});
     let path = format!("/api/v1/disbursements/LN-X{loan}/disburse");
     try_call(address, "POST", &path, headers, Some(&disbursement_of(&asked)))
 }
@@ -169,7 +182,7 @@ pub fn keep_paying(address: &str, answers: &Mutex<Answers>, is_over: &AtomicBool
                 assert_eq!(body["result_code"], Value::Null, "{body}");
                 answers.failed += 1;
             }
-            Some((500 | 503, _)) => {
+            Some((503, _)) => {
                 answers.refused += 1;
                 answers.open.push(loan);
                 return;

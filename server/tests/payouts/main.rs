@@ -10,6 +10,7 @@ mod contract;
 mod crash;
 mod failover;
 mod known;
+mod maximum;
 mod pair;
 mod sandboxes;
 mod schedules;

@@ -36,12 +36,16 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// A PostgreSQL cluster of this test, which flushes every commit.
 pub struct Cluster {
     folder: TempDir,
-    url: String,
+    pub url: String,
 }
 
 impl Cluster {
     pub fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::start_in(tempfile::tempdir().unwrap())
+    }
+
+    /// Starts one whose data is in `folder`.
+    pub fn start_in(folder: TempDir) -> Self {
         let url = postgres(&["start", folder.path().to_str().unwrap()]);
         Self { folder, url }
     }
@@ -54,7 +58,11 @@ impl Cluster {
         postgres(&["stop", self.folder(), mode]);
     }
 
-    fn start_again(&self) {
+    pub fn is_running(&self) -> bool {
+        self.folder.path().join("cluster/postmaster.pid").exists()
+    }
+
+    pub fn start_again(&self) {
         assert_eq!(postgres(&["start", self.folder()]), self.url, "the same port");
     }
 
@@ -63,7 +71,7 @@ impl Cluster {
         options_of(&self.folder, &self.url)
     }
 
-    fn settings(&self) -> Settings {
+    pub fn settings(&self) -> Settings {
         settings_of(&self.folder, &self.url)
     }
 
@@ -191,7 +199,7 @@ fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once_on_postgre
 }
 
 /// Inserts a payout of `LN-X7` without taking the servers' lock.
-const WITHOUT_LOCK: &str = "
+pub const WITHOUT_LOCK: &str = "
     INSERT INTO payout
         (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
          check_at)
@@ -199,7 +207,7 @@ const WITHOUT_LOCK: &str = "
            created_at, 9000000000000
     FROM loan, (SELECT staff_id FROM staff LIMIT 1) AS somebody WHERE loan_id = 'LN-X7'";
 
-const WAITING_FOR_A_ROW: &str = "
+pub const WAITING_FOR_A_ROW: &str = "
     SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'transactionid' AND query LIKE '%INSERT INTO payout%'";
 
 #[test]
@@ -528,7 +536,7 @@ fn a_postgresql_that_hangs_is_given_up_within_seconds_on_postgresql() {
 }
 
 /// Runs statements as the superuser.
-fn administer(url: &str, statements: &[&str]) {
+pub fn administer(url: &str, statements: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut connection = PgConnection::connect(url).await.unwrap();
@@ -625,7 +633,7 @@ fn tls_to_postgresql_requires_a_trusted_certificate_on_postgresql() {
 }
 
 /// How far the machines' clocks are off: 10 minutes ahead, an hour behind, and right.
-const CLOCKS_OFF_BY: [&str; SERVERS] = ["+10m", "-1h", "+0"];
+pub const CLOCKS_OFF_BY: [&str; SERVERS] = ["+10m", "-1h", "+0"];
 
 /// The longest that a payout may be PENDING, by PostgreSQL's clock.
 const LONGEST_PENDING: Duration = Duration::from_secs(30);

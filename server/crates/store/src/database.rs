@@ -202,7 +202,7 @@ impl Database {
     }
 
     /// Like [`Database::write_in_turn`], while no other transaction writes, on any server: for work that
-    /// reads or replaces the data as a whole.
+    /// reads or replaces the data as a whole, or changes a rule for all payouts.
     ///
     /// # Errors
     /// As [`Database::write`].

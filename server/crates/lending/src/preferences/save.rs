@@ -55,27 +55,31 @@ pub async fn save(
     }
     let at = world.clock.unset_now();
     let on = world.clone();
-    let (saved, events) = world
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
-            session::check_open(connection, &session.session_id).await?;
-            let staff = &session.staff;
-            let changes = super::set(connection, &staff.staff_id, &new.preferences).await?;
-            let mut all_changes = vec![(Kind::PreferencesChanged, changes)];
-            if let Some(rules) = new.rules {
-                all_changes.push((Kind::SettingsChanged, rules::set(&on, connection, rules).await?));
-            }
-            let mut events = Vec::new();
-            for (kind, changes) in all_changes.iter().filter(|(_, changes)| !changes.is_empty()) {
-                let event = NewEvent::new(at, *kind, staff.email.as_str(), Some(address)).details(changes);
-                event.add(connection).await?;
-                events.push(event);
-            }
-            let rules = if is_admin { Some(rules::all(&on, connection).await?) } else { None };
-            let preferences = super::with_rules(connection, &staff.staff_id).await?;
-            Ok::<_, Failure>((SavedSettings { preferences, rules }, events))
-        })
-        .await?;
+    let may_claim_meanwhile = new.rules.is_none();
+    let write = async move |connection: &mut Connection| {
+        session::check_open(connection, &session.session_id).await?;
+        let staff = &session.staff;
+        let changes = super::set(connection, &staff.staff_id, &new.preferences).await?;
+        let mut all_changes = vec![(Kind::PreferencesChanged, changes)];
+        if let Some(rules) = new.rules {
+            all_changes.push((Kind::SettingsChanged, rules::set(&on, connection, rules).await?));
+        }
+        let mut events = Vec::new();
+        for (kind, changes) in all_changes.iter().filter(|(_, changes)| !changes.is_empty()) {
+            let event = NewEvent::new(at, *kind, staff.email.as_str(), Some(address)).details(changes);
+            event.add(connection).await?;
+            events.push(event);
+        }
+        let rules = if is_admin { Some(rules::all(&on, connection).await?) } else { None };
+        let preferences = super::with_rules(connection, &staff.staff_id).await?;
+        Ok::<_, Failure>((SavedSettings { preferences, rules }, events))
+    };
+    // A claim that has read a higher maximum is committed before a lower one is answered.
+    let (saved, events) = if may_claim_meanwhile {
+        world.database.write_in_turn(write).await?
+    } else {
+        world.database.write_alone(write).await?
+    };
     for event in events {
         event.log();
     }
