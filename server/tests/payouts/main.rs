@@ -7,8 +7,10 @@
 #[path = "../api/contract.rs"]
 #[expect(dead_code, reason = "the API tests use the rest")]
 mod contract;
+mod copies;
 mod crash;
 mod failover;
+mod full_disk;
 mod known;
 mod maximum;
 mod pair;

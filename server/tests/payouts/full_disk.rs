@@ -1,0 +1,184 @@
+//! The disk of PostgreSQL itself is full, and has room again, while clients pay loans out.
+
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::Path,
+    process::Command,
+    sync::{Mutex, atomic::AtomicBool},
+    thread,
+    time::{Duration, Instant},
+};
+
+use sqlx::{Connection, PgConnection};
+use tempfile::TempDir;
+
+use crate::{
+    crash::{self, Answers, LOANS, Lost, fill, pay_on},
+    number,
+    server::Server,
+    servers::{
+        Cluster, Ended, SERVERS, administer, console, get, options_of, run, wait_until, wait_until_settled,
+        watch_pending,
+    },
+    test_store,
+};
+
+/// Room for an empty cluster, the loans and some log, in MB.
+const SIZE_MB: &str = "320";
+
+const CALLERS: usize = 9;
+
+/// The pause of a caller after a failure.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The longest that a payout may be PENDING: it is not settled while there is no room.
+const LONGEST_PENDING: Duration = Duration::from_mins(1);
+
+/// A small disk of this test.
+struct Disk(TempDir);
+
+impl Disk {
+    /// `None` where this user can't mount one.
+    fn mount() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/machine/disk");
+        let output = Command::new(script).arg("mount").arg(folder.path()).arg(SIZE_MB).output().unwrap();
+        if output.status.success() {
+            return Some(Self(folder));
+        }
+        println!("no disk can be mounted here: {}", String::from_utf8_lossy(&output.stderr));
+        None
+    }
+
+    /// Fills it but for some bytes.
+    fn fill(&self, left: u64) {
+        let mut file = File::create(self.0.path().join("ballast")).unwrap();
+        let mut size = 0;
+        // The last write is shorter than the others.
+        while let Ok(written @ 1..) = file.write(&[1; 1 << 16]) {
+            size += written as u64;
+        }
+        file.set_len(size.saturating_sub(left)).unwrap();
+    }
+
+    fn clear(&self) {
+        fs::remove_file(self.0.path().join("ballast")).unwrap();
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        run("disk", &["unmount", self.0.path().to_str().unwrap()]);
+    }
+}
+
+/// Runs statements that may fail. Returns whether they succeeded.
+fn can_run(url: &str, statement: &'static str) -> bool {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime
+        .block_on(async {
+            let mut connection = PgConnection::connect(url).await?;
+            sqlx::raw_sql(statement).execute(&mut connection).await
+        })
+        .is_ok()
+}
+
+/// Moves on to another file of the log until there is no room for one, which ends PostgreSQL.
+fn fill_the_log(url: &str) {
+    const NEXT_FILE: &str = "SELECT pg_create_restore_point('full'); SELECT pg_switch_wal();";
+    wait_until("the log is full", Duration::from_secs(20), || !can_run(url, NEXT_FILE));
+}
+
+/// Starts PostgreSQL again if it has ended, as whoever has made room does.
+fn ensure_runs(cluster: &Cluster) {
+    wait_until("it runs again", Duration::from_secs(30), || {
+        if !cluster.is_running() {
+            cluster.start_again();
+        }
+        can_run(&cluster.url, "SELECT 1")
+    });
+}
+
+/// Pays through all servers while, in each round, the disk is filled for two seconds: every other time so that
+/// PostgreSQL can't extend a table, and otherwise so that it can't write its log, either.
+fn fill_repeatedly(rounds: u32) {
+    if !test_store::is_postgres() {
+        return;
+    }
+    let Some(disk) = Disk::mount() else { return };
+    let cluster = Cluster::start_in(tempfile::tempdir_in(disk.0.path()).unwrap());
+    // It does not fill the disk by itself.
+    administer(
+        &cluster.url,
+        &[
+            "ALTER SYSTEM SET min_wal_size = '32MB'",
+            "ALTER SYSTEM SET max_wal_size = '64MB'",
+            "SELECT pg_reload_conf()",
+        ],
+    );
+    fill(cluster.settings(), LOANS.max(400 * usize::try_from(rounds).unwrap()));
+    let folder = tempfile::tempdir().unwrap();
+    let servers: Vec<Server> =
+        (0..SERVERS).map(|_| Server::start_on(&options_of(&folder, &cluster.url))).collect();
+    let (began, answers, is_over) = (Instant::now(), Mutex::new(Answers::default()), AtomicBool::new(false));
+    let count = || {
+        let answers = answers.lock().unwrap();
+        (answers.paid.len(), answers.refused)
+    };
+    let slowest = thread::scope(|scope| {
+        let watching = scope.spawn(|| watch_pending(&cluster.url, &is_over));
+        let ended = Ended(&is_over);
+        for caller in 0..CALLERS {
+            let (address, answers, is_over) = (&servers[caller % SERVERS].address, &answers, &is_over);
+            scope.spawn(move || pay_on(address, answers, is_over, PAUSE));
+        }
+        for round in 0..rounds {
+            let (paid, _) = count();
+            wait_until("loans are paid", Duration::from_secs(30), || count().0 > paid + 20);
+            let (_, refused) = count();
+            disk.fill(if round % 2 == 0 { 16_384 } else { 0 });
+            if round % 2 == 1 {
+                fill_the_log(&cluster.url);
+            }
+            wait_until("the disk is full", Duration::from_secs(60), || count().1 > refused);
+            thread::sleep(Duration::from_secs(2));
+            disk.clear();
+            ensure_runs(&cluster);
+            wait_until("ready", Duration::from_secs(10), || {
+                servers.iter().all(|server| get(server, "/readyz", "").status == 200)
+            });
+        }
+        let (paid, _) = count();
+        wait_until("loans are paid", Duration::from_secs(30), || count().0 > paid + 20);
+        drop(ended);
+        watching.join().unwrap()
+    });
+    wait_until_settled(&servers[0]);
+    assert_eq!(console(&servers[0], "GET", "/invariant", None).body["ok"], true);
+    drop(servers);
+    let answers = answers.into_inner().unwrap();
+    println!(
+        "{rounds} times without room in {} s: {} asked, {} paid and answered, {} refused, {} failed, the slowest \
+         settled in {} ms",
+        began.elapsed().as_secs(),
+        answers.asked,
+        answers.paid.len(),
+        answers.refused,
+        answers.failed,
+        slowest.as_millis()
+    );
+    crash::check(cluster.settings(), &answers, Lost::Nothing);
+    assert!(slowest <= LONGEST_PENDING, "a payout was PENDING for {slowest:?}");
+}
+
+#[test]
+fn a_full_disk_of_postgresql_loses_nothing_and_pays_nothing_twice() {
+    fill_repeatedly(2);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_disk_of_postgresql_that_is_full_repeatedly_loses_nothing_and_pays_nothing_twice() {
+    fill_repeatedly(number("MKOPO_TEST_ROUNDS").unwrap_or(1000).div_ceil(20));
+}
