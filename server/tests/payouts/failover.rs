@@ -1,4 +1,5 @@
-//! Three servers on a PostgreSQL cluster that fails over again and again while clients pay loans out. The cluster, with
+//! Three servers on a PostgreSQL cluster that fails over again and again while clients pay loans out, also where the
+//! servers' clocks differ, and in sandboxes. The cluster, with
 //! Patroni, etcd and `HAProxy`, is started on this machine (`tools/machine/cluster`).
 
 use std::{
@@ -11,18 +12,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 use settings::Settings;
 use tempfile::TempDir;
 
 use crate::{
     crash::{self, Answers, Lost, fill, pay_on},
     number,
-    server::Server,
+    sandboxes::{self, Answered, try_make, try_remove},
+    server::{Server, try_call},
     servers::{
-        Ended, SERVERS, console, get, options_of, run, settings_of, wait_until, wait_until_settled,
-        watch_pending,
+        CLOCKS_OFF_BY, Ended, SERVERS, console, get, options_of, run, settings_of, wait_until,
+        wait_until_settled, watch_pending,
     },
+    test_app::{CONSOLE_TOKEN, disbursement_of},
 };
 
 const FAULTS: [&str; 6] = ["member", "postgres", "hang", "switchover", "haproxy", "etcd"];
@@ -98,11 +101,16 @@ fn pay_and_hit(cluster: &Cluster, servers: &[Server], fault: &str, answers: &Mut
     })
 }
 
-fn fail_over_repeatedly(rounds: usize, is_synchronous: bool) {
+/// How far the clocks of the servers' machines are off.
+type Clocks = [&'static str; SERVERS];
+
+const RIGHT_CLOCKS: Clocks = ["+0"; SERVERS];
+
+fn fail_over_repeatedly(rounds: usize, is_synchronous: bool, clocks: Clocks) {
     let cluster = Cluster::start(is_synchronous);
     fill(cluster.settings(), rounds * LOANS_A_ROUND);
-    let servers: Vec<Server> =
-        (0..SERVERS).map(|_| Server::start_on(&options_of(&cluster.folder, &cluster.url))).collect();
+    let start = |offset| Server::start_with_clock_off_by(offset, &options_of(&cluster.folder, &cluster.url));
+    let servers: Vec<Server> = clocks.into_iter().map(start).collect();
     console(&servers[0], "PUT", "/scenario", Some(&json!({ "latency_ms": LATENCY_MS })));
     let (answers, is_over) = (Mutex::new(Answers::default()), AtomicBool::new(false));
     let mut gaps: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
@@ -122,7 +130,7 @@ fn fail_over_repeatedly(rounds: usize, is_synchronous: bool) {
     });
     let answers = answers.into_inner().unwrap();
     println!(
-        "{rounds} rounds, synchronous: {is_synchronous}: {} asked, {} paid and answered, {} failed, the slowest \
+        "{rounds} rounds, synchronous: {is_synchronous}, clocks off by {clocks:?}: {} asked, {} paid and answered, {} failed, the slowest \
          settled in {} ms",
         answers.asked,
         answers.paid.len(),
@@ -146,11 +154,133 @@ fn rounds() -> usize {
 #[test]
 #[ignore = "needs a cluster, and takes half a minute a round"]
 fn a_cluster_with_synchronous_replication_loses_nothing_and_pays_nothing_twice() {
-    fail_over_repeatedly(rounds(), true);
+    fail_over_repeatedly(rounds(), true, RIGHT_CLOCKS);
 }
 
 #[test]
 #[ignore = "needs a cluster, and takes half a minute a round"]
 fn a_cluster_without_synchronous_replication_pays_nothing_twice_by_its_own_books() {
-    fail_over_repeatedly(rounds(), false);
+    fail_over_repeatedly(rounds(), false, RIGHT_CLOCKS);
+}
+
+#[test]
+#[ignore = "needs a cluster, and takes half a minute a round"]
+fn a_cluster_whose_servers_clocks_differ_loses_nothing_and_pays_nothing_twice() {
+    fail_over_repeatedly(rounds(), true, CLOCKS_OFF_BY);
+}
+
+/// How many sandboxes are paid in at once.
+const PAID_IN: usize = 4;
+
+/// More than are paid in a sandbox in a round.
+const APPROVED_A_ROUND: usize = 125;
+
+/// Approves loans in a sandbox, and returns them with the token of an agent.
+fn approve_in(server: &Server, name: &str) -> (String, Vec<Value>) {
+    let operator = format!("Bearer {CONSOLE_TOKEN}");
+    let headers = [("mkopo-sandbox", name), ("authorization", operator.as_str())];
+    let wish = json!({"count": APPROVED_A_ROUND, "loan": {"total_loan_amount": 1000}});
+    let mut loans = Vec::new();
+    for _ in 0..rounds() {
+        let approved =
+            try_call(&server.console, "POST", "/console/api/loans", &headers, Some(&wish)).unwrap();
+        loans.extend(approved.body.as_array().unwrap().iter().cloned());
+    }
+    (sandboxes::sign_in(server, name), loans)
+}
+
+/// Pays loans in a sandbox, one after the other, until `is_over`. One that is open needs nothing of the cluster. Returns
+/// how many were paid.
+fn pay_in(server: &Server, name: &str, token: &str, loans: &[Value], is_over: &AtomicBool) -> usize {
+    let waiting = loans.iter().take_while(|_| !is_over.load(Ordering::Relaxed));
+    waiting
+        .map(|loan| {
+            let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+            let paid = sandboxes::call(server, name, "POST", &path, token, Some(&disbursement_of(loan)));
+            assert_eq!(paid.status, 200, "{name}: {}", paid.body);
+            thread::sleep(Duration::from_millis(250));
+        })
+        .count()
+}
+
+/// Makes sandboxes and removes nine of ten, until `is_over`.
+fn make_and_remove(server: &Server, who: usize, answered: &Mutex<Answered>, is_over: &AtomicBool) {
+    for number in 0.. {
+        if is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        let name = format!("made-{who}-{number}");
+        if try_make(&server.console, &name, answered) && number % 10 != 0 {
+            try_remove(&server.console, &name, answered);
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Asks another server for a sandbox until `is_over`: it says where it is not, or that it can't know.
+fn ask_elsewhere(server: &Server, name: &str, is_over: &AtomicBool) {
+    while !is_over.load(Ordering::Relaxed) {
+        let answer = sandboxes::call(server, name, "GET", "/api/v1/auth/me", "", None);
+        assert!(matches!(answer.status, 421 | 503), "{} {}", answer.status, answer.body);
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster, and takes half a minute a round"]
+fn sandboxes_over_failovers_are_whole_or_not_there_and_pay_nothing_twice() {
+    let cluster = Cluster::start(true);
+    let start = |number: usize| {
+        let [data_dir, folder, option, url] = options_of(&cluster.folder, &cluster.url);
+        let sandboxes = ["--sandboxes".to_owned(), if number == 0 { "9000" } else { "0" }.to_owned()];
+        Server::start_on(&[&[data_dir, format!("{folder}-{number}"), option, url][..], &sandboxes].concat())
+    };
+    let servers: Vec<Server> = (0..SERVERS).map(start).collect();
+    let names: Vec<String> = (0..PAID_IN).map(|number| format!("paid-in-{number}")).collect();
+    let approved = names.iter().map(|name| {
+        sandboxes::make(&servers[0], name);
+        (name, approve_in(&servers[0], name))
+    });
+    let approved: Vec<(&String, (String, Vec<Value>))> = approved.collect();
+    let (answered, is_over) = (Mutex::new(Answered::default()), AtomicBool::new(false));
+    let paid: usize = thread::scope(|scope| {
+        let ended = Ended(&is_over);
+        let (first, answered, is_over) = (&servers[0], &answered, &is_over);
+        let paying: Vec<_> = approved
+            .iter()
+            .map(|(name, (token, loans))| scope.spawn(move || pay_in(first, name, token, loans, is_over)))
+            .collect();
+        for who in 0..2 {
+            scope.spawn(move || make_and_remove(first, who, answered, is_over));
+        }
+        for server in &servers[1..] {
+            let name = &names[0];
+            scope.spawn(move || ask_elsewhere(server, name, is_over));
+        }
+        for round in 0..rounds() {
+            cluster.hit(FAULTS[round % FAULTS.len()]);
+        }
+        drop(ended);
+        paying.into_iter().map(|paying| paying.join().unwrap()).sum()
+    });
+    wait_until("ready", Duration::from_secs(30), || get(&servers[0], "/readyz", "").status == 200);
+    let answered = answered.into_inner().unwrap();
+    println!(
+        "{} rounds: {paid} paid in sandboxes; {} sandboxes left, {} removed, {} removals not answered",
+        rounds(),
+        answered.made.len(),
+        answered.removed.len(),
+        answered.unknown.len()
+    );
+    for name in &names {
+        let token = format!("Bearer {CONSOLE_TOKEN}");
+        let headers = [("mkopo-sandbox", name.as_str()), ("authorization", &token)];
+        let audit = try_call(&servers[0].console, "GET", "/console/api/invariant", &headers, None).unwrap();
+        assert_eq!(audit.body["ok"], true, "{}", audit.body);
+    }
+    drop(servers);
+    let again = start(0);
+    let mut found = sandboxes::check(&again, &answered);
+    assert!(names.iter().all(|name| found.remove(name)), "{found:?}");
+    sandboxes::check_are_whole(&again, &found);
 }

@@ -35,7 +35,7 @@ fn console(server: &Server, method: &str, path: &str, body: Option<&Value>) -> A
     try_console(&server.console, method, path, body).unwrap()
 }
 
-fn make(server: &Server, name: &str) {
+pub fn make(server: &Server, name: &str) {
     let made = console(server, "POST", "/sandboxes", Some(&json!({"name": name})));
     assert_eq!(made.status, 201, "{}", made.body);
 }
@@ -48,7 +48,7 @@ fn names(server: &Server) -> BTreeSet<String> {
 }
 
 /// A call in a sandbox.
-fn call(
+pub fn call(
     server: &Server,
     sandbox: &str,
     method: &str,
@@ -61,7 +61,7 @@ fn call(
     try_call(&server.address, method, path, &headers, body).unwrap()
 }
 
-fn sign_in(server: &Server, sandbox: &str) -> String {
+pub fn sign_in(server: &Server, sandbox: &str) -> String {
     let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
     let answer = call(server, sandbox, "POST", "/api/v1/auth/login", "", Some(&credentials));
     assert_eq!(answer.status, 200, "{sandbox}: {}", answer.body);
@@ -112,33 +112,67 @@ fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so_on_postgresql()
 
 /// What a client knows of the sandboxes that it has made and removed.
 #[derive(Default)]
-struct Answered {
-    made: BTreeSet<String>,
-    removed: BTreeSet<String>,
+pub struct Answered {
+    pub made: BTreeSet<String>,
+    pub removed: BTreeSet<String>,
     /// Their removal was not answered.
-    unknown: BTreeSet<String>,
+    pub unknown: BTreeSet<String>,
+}
+
+/// Makes a sandbox. Returns whether it was made: it was not if the server is gone or can't write.
+pub fn try_make(server: &str, name: &str, answered: &Mutex<Answered>) -> bool {
+    let wish = json!({"name": name, "expires_in": "30d", "now": "2026-03-01T09:00:00Z"});
+    let is_made = is_done(try_console(server, "POST", "/sandboxes", Some(&wish)), 201);
+    if is_made {
+        answered.lock().unwrap().made.insert(name.to_owned());
+    }
+    is_made
+}
+
+/// Removes a sandbox. Returns whether that was answered.
+pub fn try_remove(server: &str, name: &str, answered: &Mutex<Answered>) -> bool {
+    answered.lock().unwrap().unknown.insert(name.to_owned());
+    let is_removed = is_done(try_console(server, "DELETE", &format!("/sandboxes/{name}"), None), 204);
+    if is_removed {
+        let mut answered = answered.lock().unwrap();
+        answered.unknown.remove(name);
+        answered.made.remove(name);
+        answered.removed.insert(name.to_owned());
+    }
+    is_removed
+}
+
+/// Returns whether a call was answered with that status: 503, or no answer, if it was not.
+fn is_done(answer: Option<Answer>, status: u16) -> bool {
+    let Some(answer) = answer.filter(|answer| answer.status != 503) else { return false };
+    assert_eq!(answer.status, status, "{}", answer.body);
+    true
 }
 
 /// Makes sandboxes, and removes every other one, until the server is gone.
 fn make_and_remove(server: &str, who: &str, answered: &Mutex<Answered>) {
     for number in 0.. {
         let name = format!("{who}-{number}");
-        let wish = json!({"name": name, "expires_in": "30d", "now": "2026-03-01T09:00:00Z"});
-        let Some(made) = try_console(server, "POST", "/sandboxes", Some(&wish)) else { return };
-        assert_eq!(made.status, 201, "{}", made.body);
-        answered.lock().unwrap().made.insert(name.clone());
-        if number % 2 == 0 {
-            continue;
-        }
-        answered.lock().unwrap().unknown.insert(name.clone());
-        let Some(removed) = try_console(server, "DELETE", &format!("/sandboxes/{name}"), None) else {
+        if !try_make(server, &name, answered) || number % 2 == 1 && !try_remove(server, &name, answered) {
             return;
-        };
-        assert_eq!(removed.status, 204, "{}", removed.body);
-        let mut answered = answered.lock().unwrap();
-        answered.unknown.remove(&name);
-        answered.made.remove(&name);
-        answered.removed.insert(name);
+        }
+    }
+}
+
+/// Checks that all sandboxes that were made are there, and that those that were removed are not. Returns their names.
+pub fn check(server: &Server, answered: &Answered) -> BTreeSet<String> {
+    let found = names(server);
+    let lost: Vec<&String> = answered.made.difference(&found).collect();
+    assert!(lost.iter().all(|name| answered.unknown.contains(*name)), "{lost:?} are lost");
+    assert!(answered.removed.is_disjoint(&found), "some that were removed are back");
+    found
+}
+
+/// Checks that new sandboxes have all their data.
+pub fn check_are_whole<'n>(server: &Server, names: impl IntoIterator<Item = &'n String>) {
+    for name in names {
+        let token = sign_in(server, name);
+        assert_eq!(pending(server, name, &token).len(), 24, "{name}");
     }
 }
 
@@ -195,15 +229,9 @@ fn a_server_that_is_killed_while_sandboxes_are_made_and_removed_leaves_each_whol
 
     let server = Server::start_on(&options);
     let answered = answered.into_inner().unwrap();
-    let found = names(&server);
     assert!(are_enough(&answered), "too few were made and removed");
-    let lost: Vec<&String> = answered.made.difference(&found).collect();
-    assert!(lost.iter().all(|name| answered.unknown.contains(*name)), "{lost:?} are lost");
-    assert!(answered.removed.is_disjoint(&found), "some that were removed are back");
-    for name in &found {
-        let token = sign_in(&server, name);
-        assert_eq!(pending(&server, name, &token).len(), 24, "{name}");
-    }
+    let found = check(&server, &answered);
+    check_are_whole(&server, &found);
     drop(server);
 
     clean_up(folder.path());
