@@ -137,5 +137,6 @@ pub fn sign_in_as(email: &str, address: &str) -> Option<String> {
     if answer.status >= 500 {
         return None;
     }
+    assert_eq!(answer.status, 200, "{}", answer.body);
     Some(answer.body["user"]["token"].as_str().unwrap().to_owned())
 }
