@@ -113,7 +113,7 @@ fuzz: tools python ## Send the server and its parsers much more generated input 
 	@contract/check --examples 500
 
 .PHONY: soak
-soak: tools ## Run the long payout tests: random schedules, kills, a failing disk, several servers, a cluster that fails over; hostile requests (SCHEDULES=, ROUNDS=, FAILOVERS=, REQUESTS=)
+soak: tools ## Run the long payout tests: random schedules, kills, full disks, copies, several servers, a cluster that fails over; hostile requests (SCHEDULES=, ROUNDS=, FAILOVERS=, REQUESTS=)
 	@MKOPO_TEST_SCHEDULES=$(SCHEDULES) $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip on_postgresql --skip servers:: --skip failover::
 	@MKOPO_TEST_REQUESTS=$(REQUESTS) $(CARGO) test --release $(MANIFEST) --test api -- --ignored --nocapture --skip on_postgresql
 	@MKOPO_TEST_SCHEDULES=$$(($(SCHEDULES) / 20)) MKOPO_TEST_ROUNDS=$(ROUNDS) \

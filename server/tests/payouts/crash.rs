@@ -35,7 +35,7 @@ const CALLERS: usize = 8;
 pub const LOANS: usize = 6000;
 
 /// The largest number of loans that [`fill`] adds in one transaction.
-const BATCH: usize = 3000;
+const BATCH: usize = 1000;
 
 /// Copies of an untried demo loan, each with its own customer. No amount is magic.
 const MORE_CUSTOMERS: &str = "

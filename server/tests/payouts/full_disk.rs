@@ -135,22 +135,22 @@ fn fill_repeatedly(rounds: u32) {
         }
         for round in 0..rounds {
             let (paid, _) = count();
-            wait_until("loans are paid", Duration::from_secs(30), || count().0 > paid + 20);
+            wait_until("loans are paid", Duration::from_mins(1), || count().0 > paid + 20);
             let (_, refused) = count();
             disk.fill(if round % 2 == 0 { 16_384 } else { 0 });
             if round % 2 == 1 {
                 fill_the_log(&cluster.url);
             }
-            wait_until("the disk is full", Duration::from_secs(60), || count().1 > refused);
+            wait_until("the disk is full", Duration::from_mins(1), || count().1 > refused);
             thread::sleep(Duration::from_secs(2));
             disk.clear();
             ensure_runs(&cluster);
-            wait_until("ready", Duration::from_secs(10), || {
+            wait_until("ready", Duration::from_secs(30), || {
                 servers.iter().all(|server| get(server, "/readyz", "").status == 200)
             });
         }
         let (paid, _) = count();
-        wait_until("loans are paid", Duration::from_secs(30), || count().0 > paid + 20);
+        wait_until("loans are paid", Duration::from_mins(1), || count().0 > paid + 20);
         drop(ended);
         watching.join().unwrap()
     });
