@@ -130,8 +130,8 @@ fn fail_over_repeatedly(rounds: usize, is_synchronous: bool, clocks: Clocks) {
     });
     let answers = answers.into_inner().unwrap();
     println!(
-        "{rounds} rounds, synchronous: {is_synchronous}, clocks off by {clocks:?}: {} asked, {} paid and answered, {} failed, the slowest \
-         settled in {} ms",
+        "{rounds} rounds, synchronous: {is_synchronous}, clocks off by {clocks:?}: {} asked, {} paid and answered, \
+         {} failed, the slowest settled in {} ms",
         answers.asked,
         answers.paid.len(),
         answers.failed,
@@ -192,15 +192,16 @@ fn approve_in(server: &Server, name: &str) -> (String, Vec<Value>) {
 /// Pays loans in a sandbox, one after the other, until `is_over`. One that is open needs nothing of the cluster. Returns
 /// how many were paid.
 fn pay_in(server: &Server, name: &str, token: &str, loans: &[Value], is_over: &AtomicBool) -> usize {
-    let waiting = loans.iter().take_while(|_| !is_over.load(Ordering::Relaxed));
-    waiting
-        .map(|loan| {
-            let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-            let paid = sandboxes::call(server, name, "POST", &path, token, Some(&disbursement_of(loan)));
-            assert_eq!(paid.status, 200, "{name}: {}", paid.body);
-            thread::sleep(Duration::from_millis(250));
-        })
-        .count()
+    let mut paid = 0;
+    for loan in loans.iter().take_while(|_| !is_over.load(Ordering::Relaxed)) {
+        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+        let answer = sandboxes::call(server, name, "POST", &path, token, Some(&disbursement_of(loan)));
+        // Accepted, on a machine that is very busy.
+        assert!(matches!(answer.status, 200 | 202), "{name}: {} {}", answer.status, answer.body);
+        paid += 1;
+        thread::sleep(Duration::from_millis(250));
+    }
+    paid
 }
 
 /// Makes sandboxes and removes nine of ten, until `is_over`.
