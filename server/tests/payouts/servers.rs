@@ -716,6 +716,7 @@ fn pay_and_kill(cluster: &Cluster, rounds: u32, answers: &Mutex<Answers>) -> Vec
         let after = Duration::from_millis(rng.random_range(50..400));
         let addresses: Vec<String> = servers.iter().map(|server| server.address.clone()).collect();
         thread::scope(|scope| {
+            let ended = Ended(&is_over);
             for caller in 0..3 * SERVERS {
                 let (address, is_over) = (&addresses[caller % SERVERS], &is_over);
                 scope.spawn(move || pay_on(address, answers, is_over, PAUSE));
@@ -730,7 +731,7 @@ fn pay_and_kill(cluster: &Cluster, rounds: u32, answers: &Mutex<Answers>) -> Vec
                 drop(servers.remove(killed));
                 thread::sleep(Duration::from_millis(100));
             }
-            is_over.store(true, Ordering::Relaxed);
+            drop(ended);
         });
         if servers.len() < SERVERS {
             servers.insert(killed, start(CLOCKS_OFF_BY[killed]));
