@@ -21,7 +21,6 @@ use crate::{
         Cluster, Ended, SERVERS, administer, console, get, options_of, run, wait_until, wait_until_settled,
         watch_pending,
     },
-    test_store,
 };
 
 /// Room for an empty cluster, the loans and some log, in MB.
@@ -54,9 +53,9 @@ impl Disk {
     /// Fills it but for some bytes.
     fn fill(&self, left: u64) {
         let mut file = File::create(self.0.path().join("ballast")).unwrap();
-        let mut size = 0;
+        let (block, mut size) = (vec![1; 1 << 16], 0);
         // The last write is shorter than the others.
-        while let Ok(written @ 1..) = file.write(&[1; 1 << 16]) {
+        while let Ok(written @ 1..) = file.write(&block) {
             size += written as u64;
         }
         file.set_len(size.saturating_sub(left)).unwrap();
@@ -103,9 +102,6 @@ fn ensure_runs(cluster: &Cluster) {
 /// Pays through all servers while, in each round, the disk is filled for two seconds: every other time so that
 /// PostgreSQL can't extend a table, and otherwise so that it can't write its log, either.
 fn fill_repeatedly(rounds: u32) {
-    if !test_store::is_postgres() {
-        return;
-    }
     let Some(disk) = Disk::mount() else { return };
     let cluster = Cluster::start_in(tempfile::tempdir_in(disk.0.path()).unwrap());
     // It does not fill the disk by itself.
@@ -173,12 +169,13 @@ fn fill_repeatedly(rounds: u32) {
 }
 
 #[test]
-fn a_full_disk_of_postgresql_loses_nothing_and_pays_nothing_twice() {
+#[ignore = "needs PostgreSQL"]
+fn a_full_disk_loses_nothing_and_pays_nothing_twice_on_postgresql() {
     fill_repeatedly(2);
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "needs PostgreSQL, and takes minutes"]
 fn a_disk_of_postgresql_that_is_full_repeatedly_loses_nothing_and_pays_nothing_twice() {
     fill_repeatedly(number("MKOPO_TEST_ROUNDS").unwrap_or(1000).div_ceil(20));
 }

@@ -186,10 +186,8 @@ async fn payouts(connection: &mut PgConnection) -> i64 {
 }
 
 #[test]
-fn once_a_lower_maximum_is_answered_no_claim_from_before_is_still_being_written() {
-    if !test_store::is_postgres() {
-        return;
-    }
+#[ignore = "needs PostgreSQL"]
+fn once_a_lower_maximum_is_answered_no_claim_from_before_is_still_being_written_on_postgresql() {
     let cluster = servers::Cluster::start();
     fill(cluster.settings(), LOANS);
     let server = start(&cluster.options());
