@@ -235,7 +235,7 @@ fn is_database(file: &Path) -> io::Result<bool> {
 async fn check(file: &Path) -> anyhow::Result<()> {
     let copy = connect_options(file).read_only(true).immutable(true).connect().await;
     let mut copy: SqliteConnection = copy.map_err(said_once)?;
-    let result: String = sqlx::query_scalar(CHECK).fetch_one(&mut copy).await?;
+    let result: String = sqlx::query_scalar(CHECK).fetch_one(&mut copy).await.map_err(said_once)?;
     ensure!(result == "ok", "{result}");
     let migrations: i64 = sqlx::query_scalar(COUNT_MIGRATIONS).fetch_one(&mut copy).await?;
     ensure!(migrations > 0, "it is empty");
