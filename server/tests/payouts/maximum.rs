@@ -66,7 +66,12 @@ fn change_repeatedly(servers: &[Server], admin: &str, changes: usize, loans: usi
     for change in 0..changes {
         let amount = rng.random_bool(0.9).then(|| amount_of(rng.random_range(1..loans)));
         let sent = Instant::now();
-        let answer = set_maximum(&servers[change % servers.len()], admin, amount);
+        let set = || set_maximum(&servers[change % servers.len()], admin, amount);
+        let mut answer = set();
+        // On a machine that is very busy.
+        while answer.status == 503 {
+            answer = set();
+        }
         assert_eq!(answer.status, 200, "{}", answer.body);
         maxima.push(Maximum { amount, sent, answered: Instant::now() });
         thread::sleep(Duration::from_millis(rng.random_range(0..60)));
@@ -84,7 +89,9 @@ fn pay_on(server: &Server, token: &str, loans: usize, next: &AtomicUsize, is_ove
         let loan = 1 + number * STEP % loans;
         let sent = Instant::now();
         let answer = pay(&server.address, loan, &[("authorization", &bearer)]).unwrap();
-        calls.push(Call { loan, sent, answered: Instant::now(), answer });
+        if answer.status != 503 {
+            calls.push(Call { loan, sent, answered: Instant::now(), answer });
+        }
     }
     calls
 }
