@@ -48,10 +48,11 @@ struct Cluster {
 
 impl Cluster {
     fn start(is_synchronous: bool) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        // If it does not start, what did is stopped.
+        let mut cluster = Self { folder: tempfile::tempdir().unwrap(), url: String::new() };
         let mode = if is_synchronous { "sync" } else { "async" };
-        let url = run("cluster", &["start", folder.path().to_str().unwrap(), mode]);
-        Self { folder, url }
+        cluster.url = run("cluster", &["start", cluster.folder.path().to_str().unwrap(), mode]);
+        cluster
     }
 
     fn hit(&self, fault: &str) {
