@@ -21,7 +21,7 @@ test('sign in, pay a loan out, see it in history, sign out', async ({ page, mkop
     await expect(page.getByRole('heading', { level: 1, name: 'Loan Details' })).toBeVisible();
     await expect(page.getByText('Approved, Pending Disbursement')).toBeVisible();
     await expectAccessible(page);
-    return 'Mercy Ochieng';
+    return 'Mutua Simiyu';
   });
 
   const reference = await test.step('pay it out', async () => {
