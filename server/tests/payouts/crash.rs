@@ -273,8 +273,8 @@ pub fn check(settings: Settings, answers: &Answers, lost: Lost) {
 }
 
 fn kill_repeatedly(rounds: u32) {
-    // A round pays some 40 on a quick machine.
-    let folder = prepare(LOANS.max(100 * usize::try_from(rounds).unwrap()));
+    // A round asks for some 120 on a quick machine.
+    let folder = prepare(LOANS.max(250 * usize::try_from(rounds).unwrap()));
     let answers = Mutex::new(Answers::default());
     // PostgreSQL needs more time, because each commit is a network round trip.
     let mut longest = if test_store::is_postgres() { 750 } else { 250 };
