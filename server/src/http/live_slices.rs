@@ -1,23 +1,15 @@
 //! The list of slices that a page of the portal loads.
 
 use axum::{
-    http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
 };
 use serde_json::json;
 
 use crate::sandboxes::Sandbox;
 use base::error::Failure;
-use slices::{Bucket, Bundled, Slices};
+use slices::{Bucket, Bundled};
 use web::ready_body::{ReadyBody, digest};
-
-/// Redirects to the package of mfe-kit that this portal has. Its address contains the version, because
-/// npm caches a package by its address forever.
-pub async fn newest_kit(slices: Slices) -> Result<Response, Failure> {
-    let shell = Bundled::of(&slices).await?.shell;
-    let package = shell.and_then(|shell| shell.kit_package).ok_or(Failure::NotFound)?;
-    Ok((StatusCode::FOUND, [(header::LOCATION, package.address)]).into_response())
-}
 
 /// `/slices.json`.
 pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Failure> {

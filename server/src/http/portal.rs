@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use axum::{
     Router,
     extract::Request,
-    http::{HeaderValue, Uri, header},
+    http::{HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Redirect, Response},
     routing::get,
@@ -20,7 +20,7 @@ use super::{charset, live_slices};
 use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use settings::Settings;
-use slices::{SLICES_FOLDER, files::published};
+use slices::{Bundled, SLICES_FOLDER, Slices, files::published};
 use web::accept;
 
 const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -47,7 +47,7 @@ pub fn routes(sandbox: &Sandbox) -> Router {
     let kit = Router::new()
         .route("/gallery", get(async || Redirect::permanent("/kit/gallery/")))
         .route_service("/gallery/", gallery.precompressed_br().precompressed_gzip())
-        .route("/mfe-kit.tgz", get(live_slices::newest_kit))
+        .route("/mfe-kit.tgz", get(newest_kit))
         .fallback_service(files(folder.join("kit")));
     Router::new()
         .route_service("/kit/", ServeFile::new(folder.join("kit/index.html")))
@@ -60,6 +60,14 @@ pub fn routes(sandbox: &Sandbox) -> Router {
         .layer(middleware::from_fn(answer_unopenable_names))
         .layer(middleware::from_fn(move |request, next| set_headers(policy.clone(), request, next)))
         .merge(live)
+}
+
+/// Redirects to the package of mfe-kit that this portal has. Its address contains the version, because
+/// npm caches a package by its address forever.
+async fn newest_kit(slices: Slices) -> Result<Response, Failure> {
+    let shell = Bundled::of(&slices).await?.shell;
+    let package = shell.and_then(|shell| shell.kit_package).ok_or(Failure::NotFound)?;
+    Ok((StatusCode::FOUND, [(header::LOCATION, package.address)]).into_response())
 }
 
 /// Answers paths that the file system would reject with an error: a segment is over 255 bytes with the

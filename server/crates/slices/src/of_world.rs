@@ -40,18 +40,18 @@ pub struct Shared {
     pub(super) files: FileCache,
     /// Reports from pages, not yet written to the database.
     pub reports: Reports,
-    pub(super) counted: Counted,
+    pub(super) report_stored: ReportStored,
 }
 
 /// A function that is told of each stored report, and how many times it came.
-pub type Counted = Box<dyn Fn(&Report, u64) + Send + Sync>;
+pub type ReportStored = Box<dyn Fn(&Report, u64) + Send + Sync>;
 
 impl Shared {
-    /// Creates the shared parts of worlds whose `main` has its data in `database`. `counted` is told of each stored
-    /// report.
-    pub fn new(database: Database, counted: Counted) -> Self {
+    /// Creates the shared parts of worlds whose `main` has its data in `database`. `report_stored` is told of each
+    /// stored report.
+    pub fn new(database: Database, report_stored: ReportStored) -> Self {
         let uploads = Semaphore::new(archive::MAX_AT_ONCE);
-        Self { database, uploads, files: FileCache::default(), reports: Reports::default(), counted }
+        Self { database, uploads, files: FileCache::default(), reports: Reports::default(), report_stored }
     }
 }
 

@@ -58,8 +58,7 @@ pub async fn write(slices: &Slices) -> Result<(), Failure> {
         Ok(counted)
     });
     for (report, times) in stored.await? {
-        let times = u64::try_from(times).unwrap_or(0);
-        (slices.shared.counted)(&report, times);
+        (slices.shared.report_stored)(&report, u64::try_from(times).unwrap_or(0));
     }
     Ok(())
 }
