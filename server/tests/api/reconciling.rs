@@ -1,7 +1,10 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use base::{clock::Clock, kes::Kes};
+use base::{
+    clock::{Clock, UnixMillis},
+    kes::Kes,
+};
 use futures::future::join_all;
 use lending::{
     events::Trail,
@@ -9,7 +12,7 @@ use lending::{
     payouts,
 };
 use serde_json::{Value, json};
-use store::{Connection, query};
+use store::{Connection, query, query_scalar};
 
 use crate::test_app::{NOON, Staff, TestApp, waiting};
 
@@ -85,6 +88,24 @@ async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
     assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
     assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
     app.assert_every_shilling_is_accounted_for().await;
+}
+
+/// Servers that die in a query must not add up to half a minute.
+#[tokio::test]
+async fn while_its_request_lives_an_open_payout_is_looked_at_again_within_five_seconds() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::LostUnpaid]).await;
+    app.as_time_passes(agent.disburse(loan)).await;
+    app.later(Duration::from_secs(2)).await;
+    assert_eq!(status_of(&agent, loan).await, "PENDING");
+    let next = "SELECT check_by FROM payout WHERE loan_id = $1 AND status = 'PENDING'";
+    let next = query_scalar(next).bind(loan["loan_id"].as_str().unwrap());
+    let next: UnixMillis = next.fetch_one(&mut app.sandbox.database.read().await.unwrap()).await.unwrap();
+    let left = next.since(app.sandbox.clock.unset_now());
+    assert!(left <= Duration::from_secs(5), "{left:?}");
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 //! Settles payouts that were left open because the answer was lost, or because the process died
 //! before it could record the answer. No manual work is needed.
 //!
-//! The status of every PENDING payout is queried: first ten seconds after its start, then at intervals of
-//! half its age, up to five minutes, and immediately after a restart. A payout is due by the sandbox's clock
+//! The status of every PENDING payout is queried: first ten seconds after its start, then every five seconds, from
+//! twenty seconds on at intervals of a quarter of its age, up to five minutes, and immediately after a restart. A query
+//! may end with its server: two in a row that do leave time for a third within 30 seconds. A payout is due by the sandbox's clock
 //! or in base time, whichever comes first, so that setting the clock back delays nothing. Times too far ahead
 //! come from a machine whose clock was ahead, and are set again, so that no payout waits for them. If mobile
 //! money does not know a payout whose request has expired, the request is voided: it can't be paid from then
@@ -34,6 +35,8 @@ use store::{Connection, QueryAs, query, query_as, version::DataCopy};
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The shortest one, for a payout that is due and that somebody else has locked.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// The shortest interval between two status queries of a payout.
+const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest interval between two status queries of a payout.
 const MAX_INTERVAL: Duration = Duration::from_mins(5);
 /// The time by which another machine's clock may be ahead before its times are set again.
@@ -192,7 +195,7 @@ impl Open {
             return interval_at(now.unset.since(self.claimed_at));
         }
         let left = self.claimed_at.plus(REQUEST_LIFETIME).since(now.unset);
-        FIRST_CHECK.min(left.min(self.created_at.plus(REQUEST_LIFETIME).since(now.set)))
+        MIN_INTERVAL.min(left.min(self.created_at.plus(REQUEST_LIFETIME).since(now.set)))
     }
 }
 
@@ -204,7 +207,7 @@ const DUE: &str = "
            generation, timeline
     FROM payout CROSS JOIN data_copy
     WHERE status = 'PENDING' AND (
-        check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 2)
+        check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 4)
     ORDER BY check_at, payout_id LIMIT $5";
 
 /// The payouts to be queried at `now`, `limit` at most.
@@ -249,7 +252,7 @@ async fn lease(payouts: &Payouts) -> Result<Vec<Open>, Failure> {
 
 /// The interval between two queries of a payout of this age.
 fn interval_at(age: Duration) -> Duration {
-    (age / 2).clamp(FIRST_CHECK, MAX_INTERVAL)
+    (age / 4).clamp(MIN_INTERVAL, MAX_INTERVAL)
 }
 
 /// Queries the status of `open` and settles it if possible. Returns whether it was settled.
@@ -283,6 +286,6 @@ mod tests {
     fn intervals_grow_with_the_age_up_to_five_minutes() {
         let ages = [0, 20, 30, 60, 600, 86_400];
         let intervals = ages.map(|age| interval_at(Duration::from_secs(age)).as_secs());
-        assert_eq!(intervals, [10, 10, 15, 30, 300, 300]);
+        assert_eq!(intervals, [5, 5, 7, 15, 150, 300]);
     }
 }
