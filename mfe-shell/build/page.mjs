@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import webpack from 'webpack';
 import { chunksByModule, isUpdate } from '../../mfe-kit/build/chunks.mjs';
+import { integrityOf } from '../../mfe-kit/build/manifest.mjs';
 
 /**
  * Writes `index.html` from a template, and `csp.txt`: the page's Content-Security-Policy with the hashes
  * of its inline scripts, for the server that serves it.
  *
- * Placeholders of the template: `<!-- styles -->` and `<!-- scripts -->` load the build's style sheets and scripts;
+ * Placeholders of the template: `<!-- styles -->` and `<!-- scripts -->` load the build's style sheets and scripts, each
+ * with its integrity;
  * `__FRAME__` are the files of the modules in `frame`, which every page of a signed-in user needs; and
  * `__DEMO_NOTICE__` the notice of a demo, which is on the page before any code.
  */
@@ -27,9 +29,15 @@ export class PortalPage {
           const chunks = chunksByModule(compilation, compiler.context);
           const frame = [...new Set(this.frame.flatMap((module) => chunks[module] ?? []))];
           const files = compilation.entrypoints.get('shell').getFiles();
+          // A development build changes while the page is open.
+          const integrity = (file) =>
+            compilation.options.mode === 'production'
+              ? ` integrity="${integrityOf(compilation.getAsset(file).source.buffer())}"`
+              : '';
           const page = this.page(
             files.filter((file) => !isUpdate(file)),
             frame,
+            integrity,
           );
           compilation.emitAsset('index.html', new webpack.sources.RawSource(page));
           compilation.emitAsset('csp.txt', new webpack.sources.RawSource(contentSecurityPolicy(page)));
@@ -38,13 +46,13 @@ export class PortalPage {
     });
   }
 
-  page(files, frame) {
+  page(files, frame, integrity) {
     const styles = files
       .filter((file) => file.endsWith('.css'))
-      .map((file) => `<link rel="stylesheet" href="/${file}">`);
+      .map((file) => `<link rel="stylesheet" href="/${file}"${integrity(file)}>`);
     const scripts = files
       .filter((file) => file.endsWith('.js'))
-      .map((file) => `<script defer src="/${file}"></script>`);
+      .map((file) => `<script defer src="/${file}"${integrity(file)}></script>`);
     return readFileSync(this.template, 'utf8')
       .replace('__DEMO_NOTICE__', JSON.parse(readFileSync(this.demoNotice, 'utf8')))
       .replace('__FRAME__', JSON.stringify(frame.map((file) => `/${file}`)))

@@ -38,6 +38,9 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     let database = settings.store.open().await?;
     database.check_durability(settings.demo).await?;
     let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await?;
+    if let Some(folder) = &sandbox.settings.deploy_tokens_dir {
+        slices::deploy::hand_out(&sandbox.slices, folder).await.context("MKOPO_DEPLOY_TOKENS_DIR")?;
+    }
     announce(&sandbox);
     sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.outbox.clone()));
     sandbox.tasks.spawn_background(slices::keep_compressing(sandbox.slices.clone()));

@@ -29,10 +29,10 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
             "console": sandbox.server.sandboxes.addresses().console(&sandbox.name).filter(|_| settings.demo),
             "allow_override": settings.allows_slice_override(),
             "slice_origins": origins,
-            "reports": sandbox.is_main() && bundled.shell.is_some(),
+            "reports": sandbox.is_main() && listed.shell.is_some(),
         },
-        "shell": bundled.shell,
-        "slices": listed,
+        "shell": listed.shell,
+        "slices": listed.slices,
     });
     if settings.has_live_screens() {
         body["portal"]["screens"] = "live".into();

@@ -1,14 +1,15 @@
-//! Serves the built shell and its slices as precompressed files.
+//! Serves the shell and the slices: the published builds from the database, and those that are bundled with the portal
+//! as precompressed files of its folder.
 //!
 //! Files whose names contain a version or a hash never change and are cached for a year; the page
 //! and `slices.json` are revalidated each time.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use axum::{
     Router,
     extract::Request,
-    http::{HeaderValue, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Redirect, Response},
     routing::get,
@@ -20,53 +21,135 @@ use super::{charset, live_slices};
 use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use settings::Settings;
-use slices::{Bundled, SLICES_FOLDER, Slices, files::published};
-use web::accept;
+use slices::{Bundled, SLICES_FOLDER, Slices, files, live_shell, shell_build};
+use web::{accept, notice};
 
 const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// The portal's files, the shell's page for every path of a screen, and the kit with its gallery.
-/// `/slices.json` is served even without a portal folder.
+/// The page for every path of a screen, its code, the slices, and the kit with its gallery.
 pub fn routes(sandbox: &Sandbox) -> Router {
-    let live = Router::new().route("/slices.json", get(live_slices::live));
-    let Some(folder) = &sandbox.settings.portal_dir else {
-        return live.fallback(async || Failure::NotFound);
-    };
-    let page = ServeFile::new(folder.join("index.html")).precompressed_br().precompressed_gzip();
-    // Without folder indexes there are no redirects to them, which `//host` could lead to another site.
-    let files = |path: PathBuf| {
-        ServeDir::new(path).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
-    };
-    let page = Router::new().fallback_service(page).layer(middleware::from_fn(answer_only_people));
-    let policy = content_security_policy(folder, &sandbox.settings);
-    // A missing file of a slice must be answered with 404, not with the shell's page.
-    let builds =
-        Router::new().fallback_service(files(folder.join("slices"))).layer(middleware::from_fn(published));
-    let gallery = ServeFile::new(folder.join("kit/gallery/index.html"));
+    let folder = sandbox.settings.portal_dir.as_deref();
+    let policy = folder.and_then(|folder| std::fs::read_to_string(folder.join(shell_build::POLICY)).ok());
+    let policy = policy.and_then(|policy| content_security_policy(&policy, &sandbox.settings));
     let kit = Router::new()
         .route("/gallery", get(async || Redirect::permanent("/kit/gallery/")))
-        .route_service("/gallery/", gallery.precompressed_br().precompressed_gzip())
-        .route("/mfe-kit.tgz", get(newest_kit))
-        .fallback_service(files(folder.join("kit")));
-    Router::new()
-        .route_service("/kit/", ServeFile::new(folder.join("kit/index.html")))
-        .nest("/kit", kit)
+        .route("/mfe-kit.tgz", get(newest_kit));
+    let bundled = match folder {
+        Some(folder) => {
+            let kit = kit
+                .route_service("/gallery/", file(folder.join("kit/gallery/index.html")))
+                .fallback_service(files_in(folder.join("kit")));
+            Router::new()
+                .route_service("/kit/", file(folder.join("kit/index.html")))
+                .nest("/kit", kit)
+                .nest_service("/assets", files_in(folder.join("assets")))
+                .nest(SLICES_FOLDER, builds(Router::new().fallback_service(files_in(folder.join("slices")))))
+                .fallback_service(page(Router::new().fallback_service(file(folder.join(shell_build::PAGE)))))
+        }
+        None => Router::new()
+            .route("/kit/", get(async || Failure::NotFound))
+            .nest("/kit", kit.fallback(async || Failure::NotFound))
+            .nest("/assets", nothing())
+            .nest(SLICES_FOLDER, builds(nothing()))
+            .fallback_service(page(Router::new().fallback(being_deployed))),
+    };
+    bundled
         .route("/slices/", get(async || Failure::NotFound))
-        .nest(SLICES_FOLDER, builds)
-        .nest_service("/assets", files(folder.join("assets")))
         .route("/.well-known/change-password", get(async || Redirect::to("/password-reset")))
-        .fallback_service(files(folder.clone()).fallback(page))
+        .layer(middleware::from_fn(published_shell))
         .layer(middleware::from_fn(answer_unopenable_names))
         .layer(middleware::from_fn(move |request, next| set_headers(policy.clone(), request, next)))
-        .merge(live)
+        .route("/slices.json", get(live_slices::live))
+}
+
+fn nothing() -> Router {
+    Router::new().fallback(async || Failure::NotFound)
+}
+
+/// A missing file of a slice must be answered with 404, not with the shell's page.
+fn builds(bundled: Router) -> Router {
+    bundled.layer(middleware::from_fn(files::published))
+}
+
+fn page(bundled: Router) -> Router {
+    bundled.layer(middleware::from_fn(answer_only_people))
+}
+
+fn file(path: PathBuf) -> ServeFile {
+    ServeFile::new(path).precompressed_br().precompressed_gzip()
+}
+
+/// Without folder indexes there are no redirects to them, which `//host` could lead to another site.
+fn files_in(folder: PathBuf) -> ServeDir {
+    ServeDir::new(folder).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
+}
+
+/// Serves the files of the shell that was published and is live, if there is one.
+async fn published_shell(sandbox: Sandbox, request: Request, next: Next) -> Response {
+    if request.method() != Method::GET && request.method() != Method::HEAD {
+        return next.run(request).await;
+    }
+    match find_published(&sandbox, request.uri().path(), request.headers()).await {
+        Ok(Some(answer)) => answer,
+        Ok(None) => next.run(request).await,
+        Err(failure) => {
+            // The portal's own files do not need the database.
+            let response = next.run(request).await;
+            if response.status().is_success() { response } else { failure.into_response() }
+        }
+    }
+}
+
+async fn find_published(
+    sandbox: &Sandbox,
+    path: &str,
+    headers: &HeaderMap,
+) -> Result<Option<Response>, Failure> {
+    let slices = &sandbox.slices;
+    if path.starts_with("/assets/") {
+        let file = files::of_any_shell(slices, path.trim_start_matches('/')).await?;
+        return Ok(file.map(|file| file.answer(headers)));
+    }
+    let is_of_slices = path.strip_prefix(SLICES_FOLDER).is_some_and(|rest| rest.starts_with('/'));
+    let name = match path.strip_prefix("/kit/") {
+        Some("") => "kit/index.html",
+        Some("gallery/") => "kit/gallery/index.html",
+        Some(_) => path.trim_start_matches('/'),
+        None if is_of_slices || path.starts_with("/.well-known/") => return Ok(None),
+        None if is_for_people(path, headers) => shell_build::PAGE,
+        None => return Ok(None),
+    };
+    let Some(file) = files::of_live_shell(slices, name).await? else { return Ok(None) };
+    let policy = files::of_live_shell(slices, shell_build::POLICY).await?.map(|policy| policy.content);
+    let policy = policy
+        .and_then(|policy| content_security_policy(&String::from_utf8_lossy(&policy), &sandbox.settings));
+    let policy = policy.ok_or_else(|| Failure::Internal("the live shell has no policy".to_owned()))?;
+    let mut answer = file.answer(headers);
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    Ok(Some(answer))
+}
+
+/// The page while no shell is there. Browsers load it again until one is.
+async fn being_deployed(sandbox: Sandbox) -> Response {
+    const AGAIN_AFTER_SECONDS: u32 = 2;
+    let heading = format!("{} is being deployed", sandbox.settings.brand);
+    let text = "<p>This page goes on by itself as soon as the portal is there.</p>";
+    notice::again(
+        StatusCode::SERVICE_UNAVAILABLE,
+        &sandbox.settings.brand,
+        &heading,
+        text,
+        AGAIN_AFTER_SECONDS,
+    )
 }
 
 /// Redirects to the package of mfe-kit that this portal has. Its address contains the version, because
 /// npm caches a package by its address forever.
 async fn newest_kit(slices: Slices) -> Result<Response, Failure> {
-    let shell = Bundled::of(&slices).await?.shell;
-    let package = shell.and_then(|shell| shell.kit_package).ok_or(Failure::NotFound)?;
+    let bundled = Bundled::of(&slices).await?;
+    let all = slices::all(&mut *slices.database.read().await?, &bundled).await?;
+    let package = live_shell(&all).and_then(|shell| shell.kit_package.clone()).ok_or(Failure::NotFound)?;
     Ok((StatusCode::FOUND, [(header::LOCATION, package.address)]).into_response())
 }
 
@@ -91,13 +174,16 @@ async fn answer_unopenable_names(mut request: Request, next: Next) -> Response {
 /// Answers 404 where no page is asked for: a script or an image that is missing, and callers of an interface that is
 /// not there, would take the shell's page for what they asked for.
 async fn answer_only_people(request: Request, next: Next) -> Response {
-    let path = request.uri().path();
-    let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
-    let is_api = path == "/api" || path.starts_with("/api/");
-    if path != "/" && (is_file || is_api || !accept::asks_for_page(request.headers())) {
+    if !is_for_people(request.uri().path(), request.headers()) {
         return Failure::NotFound.into_response();
     }
     next.run(request).await
+}
+
+fn is_for_people(path: &str, headers: &HeaderMap) -> bool {
+    let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    let is_api = path == "/api" || path.starts_with("/api/");
+    path == "/" || !is_file && !is_api && accept::asks_for_page(headers)
 }
 
 async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) -> Response {
@@ -115,7 +201,8 @@ async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) 
     // Files in these folders are no pages: the page's policy (0.7 KB) applies to its scripts and styles.
     // A 304 gets the policy, too: it has no media type, and its policy replaces the browser's cached one.
     if let Some(policy) = policy.filter(|_| !never_changes) {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        // A published page has its own.
+        response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     }
     response
 }
@@ -125,8 +212,7 @@ const OWN_MACHINE: &str = "http://localhost:* http://127.0.0.1:* ws://localhost:
 
 /// The policy that the shell's build wrote for its page, with the hashes of its scripts, extended by
 /// the origins that this deployment allows slices to be loaded from.
-fn content_security_policy(folder: &Path, settings: &Settings) -> Option<HeaderValue> {
-    let policy = std::fs::read_to_string(folder.join("csp.txt")).ok()?;
+fn content_security_policy(policy: &str, settings: &Settings) -> Option<HeaderValue> {
     let mut origins: Vec<&str> =
         settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();
     if settings.allows_slice_override() {

@@ -197,6 +197,10 @@ fn failures() -> Vec<Failure> {
         SliceRefusal::PathTaken { path: any(), name: any(), owner: any() }.into(),
         SliceRefusal::LabelTaken { label: any(), name: any(), owner: any() }.into(),
         SliceRefusal::NoPortal.into(),
+        SliceRefusal::ShellNeeded { name: any(), version: any(), range: any(), shell: any(), kit: any() }
+            .into(),
+        SliceRefusal::ShellNotRolledOut.into(),
+        SliceRefusal::ShellStays.into(),
         SliceRefusal::SliceNotFound(any()).into(),
         SliceRefusal::BuildNotFound { name: any(), version: any() }.into(),
         SliceRefusal::NothingPublished(any()).into(),

@@ -70,6 +70,7 @@ mod sandboxes_reached;
 mod seed;
 mod service;
 mod shared_clock;
+mod shell;
 mod sign_in;
 mod slice_brings;
 mod slice_reports;

@@ -503,7 +503,7 @@ async fn live_in(given: &Given<'_>) -> (Value, Value) {
     (loans["version"].clone(), loans["previous"]["version"].clone())
 }
 
-async fn publish_in(given: &Given<'_>, build: &slices::Files) -> Answer {
+pub async fn publish_in(given: &Given<'_>, build: &slices::Files) -> Answer {
     let mut request = slices::publication_of(build);
     let headers = request.headers_mut();
     headers.insert("mkopo-sandbox", given.name.parse().unwrap());

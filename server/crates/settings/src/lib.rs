@@ -60,8 +60,8 @@ pub struct Settings {
     #[command(flatten)]
     pub store: StoreSettings,
 
-    /// Folder of the built portal: the shell, its slices and `slices.json`. Without it, only the
-    /// API is served.
+    /// Folder of the built portal: the shell, its slices and `slices.json`. Without it, the portal consists of what is
+    /// published.
     #[arg(long, env = "MKOPO_PORTAL_DIR", value_parser = values::folder, value_name = "FOLDER")]
     pub portal_dir: Option<PathBuf>,
 
@@ -203,6 +203,11 @@ pub struct Settings {
     /// allowed in demo mode only.
     #[arg(long, env = "MKOPO_SLICE_OVERRIDE", value_parser = values::switch, value_name = "true|false")]
     pub slice_override: Option<bool>,
+
+    /// Folder with an empty folder for each slice that deploys itself, named like the slice. At start, a deploy token is
+    /// written to the file `token` of each that has none.
+    #[arg(long, env = "MKOPO_DEPLOY_TOKENS_DIR", value_parser = values::folder, value_name = "FOLDER")]
+    pub deploy_tokens_dir: Option<PathBuf>,
 
     /// A proxy in front of this service terminates TLS: browsers are told to use HTTPS only (HSTS).
     #[arg(long, env = "MKOPO_BEHIND_TLS", num_args = 0..=1, default_value_t = false, default_missing_value = "true",

@@ -3,8 +3,8 @@
 use semver::Version;
 
 use crate::{
-    build::{SliceName, check_shell},
-    builds::{Bundled, SliceBuilds, check_paths, locked, read_one, set_live},
+    build::SliceName,
+    builds::{Bundled, SliceBuilds, locked, read_one, set_live},
     refusal::SliceRefusal,
     roll_out,
     trail::{self, Mark, SliceAction},
@@ -18,7 +18,8 @@ use store::{Connection, Database};
 ///
 /// # Errors
 /// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::BuildNotFound`], [`SliceRefusal::WrongShell`],
-/// [`SliceRefusal::PathTaken`], [`SliceRefusal::NoPortal`], [`SliceRefusal::RolloutRuns`].
+/// [`SliceRefusal::PathTaken`], [`SliceRefusal::NoPortal`], [`SliceRefusal::ShellNeeded`],
+/// [`SliceRefusal::RolloutRuns`].
 pub async fn activate(
     database: &Database,
     bundled: &Bundled,
@@ -65,16 +66,15 @@ async fn change(
                 name: before.name.clone(),
                 version: version.to_string(),
             })?;
-            check_shell(&build.shell, bundled.shell()?)?;
             if before.live.as_ref() == Some(&version) {
                 return Ok(before);
             }
             roll_out::refuse_during(&before)?;
-            check_paths(connection, &bundled, &name, &build.brings).await?;
+            build.candidate(&name).check(connection, &bundled).await?;
             let live_before = before.live.as_ref();
             let previous = if act == SliceAction::RolledBack { None } else { live_before };
             set_live(connection, &name, Some(&version), previous).await?;
-            if is_watched {
+            if is_watched && !name.is_shell() {
                 watched::begin_live(connection, &bundled, &name, &version, live_before, &mark).await?;
             } else {
                 watched::end(connection, &name).await?;

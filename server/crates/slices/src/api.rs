@@ -23,6 +23,7 @@ use crate::{
     remove::{self},
     roll_out::{self, Change, RolloutBody, yes},
     rollout::Share,
+    shell_build,
     trail::{self, Mark, SliceEvent},
 };
 use base::error::Failure;
@@ -75,7 +76,7 @@ async fn list(slices: Slices) -> Result<Answer<Overview>, Failure> {
     let mut reader = slices.database.read().await?;
     let slices = builds::all(&mut reader, &bundled).await?;
     let trail = trail::trail(&mut reader).await?;
-    Ok(Answer(Overview { shell: bundled.shell, slices, trail }))
+    Ok(Answer(Overview { shell: builds::live_shell(&slices).cloned(), slices, trail }))
 }
 
 #[derive(Deserialize)]
@@ -123,7 +124,7 @@ pub(super) fn publication(
     Ok(Publication { hold, share, is_watched, force, compress_at })
 }
 
-/// Receives the build in an archive of limited size, and checks that the portal's shell can load it.
+/// Receives the build in an archive of limited size, and checks that the live shell can load it.
 ///
 /// # Errors
 /// [`SliceRefusal::TooManyUploads`], [`SliceRefusal::NoArchive`], [`SliceRefusal::BuildTooLarge`],
@@ -154,9 +155,16 @@ pub(super) async fn receive(slices: &Slices, bundled: &Bundled, request: Request
         }
     }
     archive.rewind().map_err(failed)?;
-    let shell = bundled.shell()?.clone();
-    let build = tokio::task::spawn_blocking(move || Build::check(archive::read(archive)?, &shell)).await;
-    build.map_err(|panicked| Failure::Internal(panicked.to_string()))?
+    let others = builds::all(&mut *slices.database.read().await?, bundled).await?;
+    let shell = builds::live_shell(&others).cloned();
+    let build = tokio::task::spawn_blocking(move || {
+        let files = archive::read(archive)?;
+        if files.contains_key(shell_build::DESCRIPTION) {
+            return shell_build::check(files);
+        }
+        Build::check(files, &shell.ok_or(SliceRefusal::NoPortal)?)
+    });
+    build.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?
 }
 
 #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::SliceRefusal;
+use crate::refusal::{SliceRefusal, bad};
 use base::{error::Failure, text::is_plain};
 use lending::auth::Role;
 
@@ -122,6 +122,13 @@ pub struct KitPackage {
     pub integrity: String,
 }
 
+impl Shell {
+    /// Its own screens and menu entries, as a slice would bring them.
+    pub(super) fn brings(&self) -> Brings {
+        Brings { screens: self.screens.clone(), menu: self.menu.clone(), failures: SliceFailures::default() }
+    }
+}
+
 impl Brings {
     /// Checks that `shell` can draw the screens and menu entries of the slice `name`.
     ///
@@ -148,7 +155,6 @@ impl Brings {
                 return Err(taken(path, name, "the server"));
             }
         }
-        self.check_apart(name, "mfe-shell", &shell.screens, &shell.menu)?;
         let mut labels = BTreeSet::new();
         for entry in &self.menu {
             self.check_entry(entry, shell)?;
@@ -195,35 +201,19 @@ impl Brings {
     /// # Errors
     /// [`SliceRefusal::PathTaken`], [`SliceRefusal::LabelTaken`].
     pub(super) fn check_other(&self, name: &str, other: &str, brought: &Self) -> Result<(), Failure> {
-        self.check_apart(name, other, &brought.screens, &brought.menu)
-    }
-
-    /// Checks that no path here leads to what `screens` of the `owner` have, and that no entry of `menu` reads the
-    /// same as one here.
-    fn check_apart(
-        &self,
-        name: &str,
-        owner: &str,
-        screens: &[Screen],
-        menu: &[MenuEntry],
-    ) -> Result<(), Failure> {
         for Screen { path, .. } in &self.screens {
-            if screens.iter().any(|screen| overlap(path, &screen.path)) {
-                return Err(taken(path, name, owner));
+            if brought.screens.iter().any(|screen| overlap(path, &screen.path)) {
+                return Err(taken(path, name, other));
             }
         }
         for MenuEntry { label, .. } in &self.menu {
-            if menu.iter().any(|entry| folded(&entry.label) == folded(label)) {
-                let (label, name, owner) = (label.clone(), name.to_owned(), owner.to_owned());
+            if brought.menu.iter().any(|entry| folded(&entry.label) == folded(label)) {
+                let (label, name, owner) = (label.clone(), name.to_owned(), other.to_owned());
                 return Err(SliceRefusal::LabelTaken { label, name, owner }.into());
             }
         }
         Ok(())
     }
-}
-
-fn bad(text: impl Into<String>) -> Failure {
-    SliceRefusal::BadBuild(text.into()).into()
 }
 
 fn taken(path: &str, name: &str, owner: &str) -> Failure {

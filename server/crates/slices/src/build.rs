@@ -10,9 +10,12 @@ use sha2::{Digest, Sha256, Sha384};
 use crate::{
     brings::{Brings, Shell},
     range::Range,
-    refusal::SliceRefusal,
+    refusal::{SliceRefusal, bad},
 };
 use base::error::Failure;
+
+/// The name of the shell, whose builds are published like those of a slice.
+pub const SHELL: &str = "mfe-shell";
 
 /// The file that describes a build.
 pub const MANIFEST: &str = "mf-manifest.json";
@@ -56,6 +59,16 @@ impl SliceName {
         Version::parse(text).map_err(unknown)
     }
 
+    /// The name of the shell.
+    pub fn of_shell() -> Self {
+        Self(SHELL.to_owned())
+    }
+
+    /// Returns whether this is the shell, the page that loads the slices.
+    pub fn is_shell(&self) -> bool {
+        self.0 == SHELL
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -74,12 +87,14 @@ pub struct Build {
     pub name: SliceName,
     /// Its version, which no other build of the slice has.
     pub version: Version,
-    /// The range of mfe-kit versions that it was built for.
+    /// The range of mfe-kit versions that it was built for; for a build of the shell, the version that it has.
     pub shell: String,
-    /// The subresource integrity of its manifest, as browsers check it.
+    /// The subresource integrity of its manifest, as browsers check it; for a build of the shell, that of its page.
     pub integrity: String,
     /// Its additions to the portal: screens, menu entries and messages.
     pub brings: Brings,
+    /// The shell, if this is a build of it.
+    pub as_shell: Option<Shell>,
     /// The digest of all its files: equal digests mean equal builds.
     pub digest: String,
     /// Its files, by their path inside the build.
@@ -182,6 +197,7 @@ impl Build {
             shell: range.required_version.clone(),
             integrity: integrity_of(bytes),
             brings: manifest.brings,
+            as_shell: None,
             digest: digest(&files),
             files,
         })
@@ -217,10 +233,6 @@ fn check_library(name: &str, range: &str, shell: &Shell) -> Result<(), Failure> 
     .into())
 }
 
-fn bad(text: impl Into<String>) -> Failure {
-    SliceRefusal::BadBuild(text.into()).into()
-}
-
 fn name_of(manifest: &Manifest) -> Result<SliceName, Failure> {
     let named = &manifest.meta_data.build_info.build_name;
     let name = SliceName::parse(named).ok_or_else(|| {
@@ -228,6 +240,9 @@ fn name_of(manifest: &Manifest) -> Result<SliceName, Failure> {
             "{named:?} is not a slice's name: that is mfe- followed by lower-case letters, digits and dashes"
         ))
     })?;
+    if name.is_shell() {
+        return Err(bad(format!("{SHELL} is the name of the shell, which has no {MANIFEST}")));
+    }
     for given in [&manifest.name, &manifest.meta_data.global_name] {
         if *given != name.container() {
             return Err(bad(format!("Its manifest names {given:?}, but its package is {named}")));
@@ -287,7 +302,7 @@ fn check_integrity(
 }
 
 /// The subresource integrity of a file.
-fn integrity_of(content: &[u8]) -> String {
+pub(super) fn integrity_of(content: &[u8]) -> String {
     format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(content)))
 }
 
@@ -300,7 +315,7 @@ fn path(parts: &[&str]) -> String {
         .join("/")
 }
 
-fn digest(files: &BTreeMap<String, Vec<u8>>) -> String {
+pub(super) fn digest(files: &BTreeMap<String, Vec<u8>>) -> String {
     let mut all = Sha256::new();
     for (path, content) in files {
         // Lengths first, so that no other split of the same bytes has the same digest.

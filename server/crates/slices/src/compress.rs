@@ -21,7 +21,7 @@ const SMALL: usize = 1024 * 1024;
 
 /// Returns `true` if compression makes the file smaller; images and fonts are compressed already.
 pub(super) fn is_worthwhile(path: &str) -> bool {
-    matches!(path.rsplit('.').next(), Some("js" | "mjs" | "css" | "json" | "svg" | "txt"))
+    matches!(path.rsplit('.').next(), Some("js" | "mjs" | "css" | "json" | "svg" | "txt" | "html"))
 }
 
 /// Compresses due files, one at a time, for as long as the future is polled.

@@ -10,9 +10,14 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{build::SliceName, builds::OF_SANDBOX, file_cache::File, of_world::Slices};
+use crate::{
+    build::{SHELL, SliceName},
+    builds::OF_SANDBOX,
+    file_cache::File,
+    of_world::Slices,
+};
 use base::{clock::UnixMillis, error::Failure};
-use store::{Database, query_as};
+use store::{Database, query_as, query_scalar};
 
 /// Serves the files of published builds. All other paths are left to the portal's own files.
 pub async fn published(slices: Slices, request: Request, next: Next) -> Response {
@@ -62,6 +67,58 @@ async fn find(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure>
         slices.shared.files.insert(path, &found);
     }
     Ok(Some(found))
+}
+
+const LIVE: &str = "SELECT live_version FROM slice WHERE name = $1";
+
+/// A file of the build of the shell that is live in the world, if that is a published one.
+///
+/// # Errors
+/// When the database can't be read.
+pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<File>, Failure> {
+    let (own, of_main) = (&slices.database, &slices.shared.database);
+    let stores = [Some(own).filter(|_| !slices.are_of_main()), Some(of_main)];
+    let mut live = None;
+    for store in stores.into_iter().flatten() {
+        let chosen = query_scalar(LIVE).bind(SHELL).fetch_optional(&mut *store.read().await?).await?;
+        live = live.or(chosen.flatten());
+    }
+    let Some(live): Option<String> = live else { return Ok(None) };
+    for store in stores.into_iter().flatten() {
+        if let Some(file) = read(slices, store, [SHELL, &live, path]).await? {
+            let is_page = path.ends_with(".html");
+            return Ok(Some(if is_page { File { media_type: "text/html", ..file } } else { file }));
+        }
+    }
+    Ok(None)
+}
+
+const ANY: &str = "SELECT version FROM slice_file WHERE name = $1 AND path = $2 LIMIT 1";
+
+/// A file whose name has its digest, of any build of the shell: pages may be open that an earlier one has drawn.
+///
+/// # Errors
+/// When the database can't be read.
+pub async fn of_any_shell(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure> {
+    let (key, now) = (format!("{SHELL}/{path}"), slices.clock.unset_now());
+    if let Some(file) = slices.shared.files.get(&key, now) {
+        return Ok(Some(file));
+    }
+    if let Some(file) = of_any_build(slices, &slices.shared.database, path).await? {
+        if file.is_final {
+            slices.shared.files.insert(&key, &file);
+        }
+        return Ok(Some(file));
+    }
+    // What was published in a sandbox is not in the cache, which all share.
+    if slices.are_of_main() { Ok(None) } else { of_any_build(slices, &slices.database, path).await }
+}
+
+async fn of_any_build(slices: &Slices, store: &Database, path: &str) -> Result<Option<Arc<File>>, Failure> {
+    let version = query_scalar(ANY).bind(SHELL).bind(path);
+    let version: Option<String> = version.fetch_optional(&mut *store.read().await?).await?;
+    let Some(version) = version else { return Ok(None) };
+    Ok(read(slices, store, [SHELL, &version, path]).await?.map(Arc::new))
 }
 
 #[derive(sqlx_macros::FromRow)]

@@ -14,8 +14,10 @@ mod waiting;
 pub mod archive;
 mod brings;
 mod build;
+mod fits;
 mod range;
 mod refusal;
+pub mod shell_build;
 
 // The builds of a world, and which of them browsers get.
 mod builds;
@@ -46,11 +48,11 @@ pub mod files;
 pub use self::{
     activate::{activate, roll_back},
     brings::{Brings, MenuEntry, Screen, Shell, SliceFailures},
-    build::{Build, MANIFEST, SliceName},
-    builds::{Bundled, Given, Origin, SLICES_FOLDER, SliceBuild, SliceBuilds, all},
+    build::{Build, MANIFEST, SHELL, SliceName},
+    builds::{Bundled, Given, Origin, SLICES_FOLDER, SliceBuild, SliceBuilds, all, live_shell},
     compress::{compress_next, keep_compressing},
     delete_old::delete_old,
-    listed::listed,
+    listed::{Listed, listed},
     of_world::{Shared, Slices},
     publish::{Publication, publish},
     refusal::SliceRefusal,

@@ -1,27 +1,33 @@
-//! The slices of a world as its pages load them.
+//! The shell and the slices of a world as its pages load them.
 
 use semver::Version;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    brings::Brings,
-    builds::{Bundled, SliceBuilds, all},
+    brings::{Brings, Shell},
+    builds::{Bundled, SliceBuilds, all, live_shell},
     of_world::Slices,
     rollout::Bucket,
 };
 use base::error::Failure;
 
-/// The entries of all slices that have a build for browsers in `bucket`, by name.
+/// The list that a page reads.
+pub struct Listed {
+    /// The live shell; `None` while there is none.
+    pub shell: Option<Shell>,
+    /// The slices, by name.
+    pub slices: Map<String, Value>,
+}
+
+/// The live shell, and the entries of all slices that have a build for browsers in `bucket`.
 ///
 /// # Errors
 /// When the database can't be read.
-pub async fn listed(
-    slices: &Slices,
-    bundled: &Bundled,
-    bucket: Bucket,
-) -> Result<Map<String, Value>, Failure> {
+pub async fn listed(slices: &Slices, bundled: &Bundled, bucket: Bucket) -> Result<Listed, Failure> {
     let all = all(&mut *slices.database.read().await?, bundled).await?;
-    Ok(all.into_iter().filter_map(|slice| entry(slice, bucket)).collect())
+    let shell = live_shell(&all).cloned();
+    let slices = all.into_iter().filter(|slice| !slice.is_shell());
+    Ok(Listed { shell, slices: slices.filter_map(|slice| entry(slice, bucket)).collect() })
 }
 
 /// The entry of a slice in the list for browsers in `bucket`; `None` while it has no build for them.

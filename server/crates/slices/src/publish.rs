@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     build::Build,
-    builds::{Bundled, Origin, SliceBuilds, check_paths, locked, read_one, set_live},
+    builds::{Bundled, Origin, SliceBuilds, locked, read_one, set_live},
     compress,
     refusal::SliceRefusal,
     roll_out,
@@ -60,7 +60,8 @@ pub struct Publication {
 /// # Errors
 /// [`SliceRefusal::BuildExists`] when the version exists with other files, [`SliceRefusal::BuildOutdated`]
 /// when it is below the live one, [`SliceRefusal::PathTaken`] when another slice has one of its paths,
-/// [`SliceRefusal::RolloutRuns`] when it would go live during the rollout of another.
+/// [`SliceRefusal::RolloutRuns`] when it would go live during the rollout of another, [`SliceRefusal::ShellNeeded`]
+/// when it is a shell that can't load what is live.
 pub async fn publish(
     database: &Database,
     bundled: &Bundled,
@@ -105,14 +106,14 @@ async fn store(
 ) -> Result<(SliceBuilds, bool), Failure> {
     let (name, version) = (build.name.clone(), build.version.clone());
     if publication.share.is_some() {
-        roll_out::refuse_in_sandbox(bundled)?;
+        roll_out::refuse_for_everybody(bundled, &name)?;
     }
     let before = locked(connection, bundled, &name).await?;
     if exists(&before, &build, bundled, publication.force)? {
         let is_wanted = bundled.sandbox_id.is_some() && !publication.hold;
         if is_wanted && before.live.as_ref() != Some(&version) {
             // `main` has the build.
-            check_paths(connection, bundled, &name, &build.brings).await?;
+            build.candidate(publication.force).check(connection, bundled).await?;
             let (activated, live_before) = (SliceAction::Activated, before.live.as_ref());
             set_live(connection, &name, Some(&version), live_before).await?;
             trail::add(connection, mark, activated, &name, Some(&version), live_before, None).await?;
@@ -124,7 +125,7 @@ async fn store(
         roll_out::refuse_during(&before)?;
     }
     check_removed(connection, &build).await?;
-    check_paths(connection, bundled, &name, &build.brings).await?;
+    build.candidate(publication.force || publication.hold).check(connection, bundled).await?;
     if bundled.sandbox_id.is_some() {
         sandbox_bound::make_room(connection, &before, &build, mark.at).await?;
     }
@@ -138,7 +139,7 @@ async fn store(
         SliceAction::Held
     } else {
         set_live(connection, &name, Some(&version), live_before).await?;
-        if publication.is_watched {
+        if publication.is_watched && !name.is_shell() {
             watched::begin_live(connection, bundled, &name, &version, live_before, &mark).await?;
         } else {
             watched::end(connection, &name).await?;
@@ -191,9 +192,13 @@ async fn insert(
     mark: &Mark,
 ) -> Result<(), Failure> {
     let size = build.size();
-    let Build { name, version, shell, integrity, brings, digest, files } = build;
+    let Build { name, version, shell, integrity, brings, as_shell, digest, files } = build;
     let version = version.to_string();
-    let brings = serde_json::to_string(&brings).map_err(|error| Failure::Internal(error.to_string()))?;
+    let described = match as_shell {
+        Some(shell) => serde_json::to_string(&shell),
+        None => serde_json::to_string(&brings),
+    };
+    let described = described.map_err(|error| Failure::Internal(error.to_string()))?;
     query(ADD_BUILD)
         .bind(name.as_str())
         .bind(&version)
@@ -203,7 +208,7 @@ async fn insert(
         .bind(size)
         .bind(mark.at)
         .bind(&mark.by)
-        .bind(brings)
+        .bind(described)
         .execute(&mut *connection)
         .await?;
     for (path, content) in files {

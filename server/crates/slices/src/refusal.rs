@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 
-use base::error::Refused;
+use base::error::{Failure, Refused};
 
 /// A refusal of slices and their builds. The text is for people; the code is for programs.
 #[derive(Debug, thiserror::Error)]
@@ -67,9 +67,24 @@ pub enum SliceRefusal {
     #[error("{name} wants the menu entry {label:?}, which {owner} has.")]
     #[expect(missing_docs, reason = "the text says it")]
     LabelTaken { label: String, name: String, owner: String },
-    /// The server does not serve a portal.
-    #[error("This server has no portal to publish slices to; set MKOPO_PORTAL_DIR to the built portal.")]
+    /// No shell is live that could load the slice.
+    #[error(
+        "This portal has no shell yet: publish mfe-shell first, or set MKOPO_PORTAL_DIR to the built portal."
+    )]
     NoPortal,
+    /// A slice that browsers get was built for the shell that is live, and not for the one that would be.
+    #[error(
+        "{name} {version}, which is live, was built for mfe-kit {range}; mfe-shell {shell} has {kit}. Replace the \
+         slice first."
+    )]
+    #[expect(missing_docs, reason = "the text says it")]
+    ShellNeeded { name: String, version: String, range: String, shell: String, kit: String },
+    /// The shell is to be given to some browsers only.
+    #[error("The shell has one build for everybody: publish it without a percentage.")]
+    ShellNotRolledOut,
+    /// The shell is to be removed.
+    #[error("The shell is the page itself, and can't be removed; activate another build of it.")]
+    ShellStays,
     /// No slice has this name.
     #[error("There is no slice {0}.")]
     SliceNotFound(String),
@@ -102,6 +117,11 @@ pub enum SliceRefusal {
     NotFromPortal,
 }
 
+/// A build that can't be accepted, with the reason as a sentence without its full stop.
+pub(super) fn bad(text: impl Into<String>) -> Failure {
+    SliceRefusal::BadBuild(text.into()).into()
+}
+
 impl Refused for SliceRefusal {
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
@@ -121,6 +141,9 @@ impl Refused for SliceRefusal {
             Self::PathTaken { .. } => (StatusCode::CONFLICT, "path_taken"),
             Self::LabelTaken { .. } => (StatusCode::CONFLICT, "label_taken"),
             Self::NoPortal => (StatusCode::CONFLICT, "no_portal"),
+            Self::ShellNeeded { .. } => (StatusCode::CONFLICT, "shell_needed"),
+            Self::ShellNotRolledOut => (StatusCode::CONFLICT, "shell_not_rolled_out"),
+            Self::ShellStays => (StatusCode::CONFLICT, "shell_stays"),
             Self::SliceNotFound(_) => (StatusCode::NOT_FOUND, "slice_not_found"),
             Self::BuildNotFound { .. } => (StatusCode::NOT_FOUND, "build_not_found"),
             Self::NothingPublished(_) => (StatusCode::CONFLICT, "nothing_published"),

@@ -20,13 +20,17 @@ const REMOVE_BUILDS: &str = "
 /// one, the slice is gone. A sandbox returns to the build that is live in `main`. Returns the slice's new state.
 ///
 /// # Errors
-/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::NothingPublished`], [`SliceRefusal::RolloutRuns`].
+/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::NothingPublished`], [`SliceRefusal::RolloutRuns`],
+/// [`SliceRefusal::ShellStays`].
 pub async fn remove(
     database: &Database,
     bundled: &Bundled,
     name: SliceName,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
+    if name.is_shell() {
+        return Err(SliceRefusal::ShellStays.into());
+    }
     let (bundled, events) = (bundled.clone(), mark.events.clone());
     events
         .write(database.begin().await?, async move |connection: &mut Connection| {

@@ -4,8 +4,8 @@ use semver::Version;
 use serde::Deserialize;
 
 use crate::{
-    build::{SliceName, check_shell},
-    builds::{Bundled, SliceBuilds, check_paths, lock, locked, read_one, set_live},
+    build::SliceName,
+    builds::{Bundled, SliceBuilds, lock, locked, read_one, set_live},
     refusal::SliceRefusal,
     rollout::{self, Rollout, Share},
     trail::{self, Mark, SliceAction},
@@ -96,13 +96,12 @@ pub(super) async fn begin(
     is_watched: bool,
     mark: Mark,
 ) -> Result<(), Failure> {
-    refuse_in_sandbox(bundled)?;
+    refuse_for_everybody(bundled, name)?;
     let before = read_one(connection, bundled, name).await?.existing()?;
     let build = before.build(version).ok_or_else(|| SliceRefusal::BuildNotFound {
         name: before.name.clone(),
         version: version.to_string(),
     })?;
-    check_shell(&build.shell, bundled.shell()?)?;
     if before.live.as_ref() == Some(version) {
         return Err(SliceRefusal::AlreadyLive { name: before.name, version: version.to_string() }.into());
     }
@@ -120,7 +119,7 @@ pub(super) async fn begin(
     if running.is_some_and(is_same) {
         return Ok(());
     }
-    check_paths(connection, bundled, name, &build.brings).await?;
+    build.candidate(name).check(connection, bundled).await?;
     query(SET)
         .bind(name.as_str())
         .bind(version.to_string())
@@ -134,9 +133,13 @@ pub(super) async fn begin(
     trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await
 }
 
-/// Fails in any sandbox but `main`: only the deployment itself has visitors to roll a build out to.
-pub(super) fn refuse_in_sandbox(bundled: &Bundled) -> Result<(), Failure> {
-    if bundled.sandbox_id.is_some() { Err(SliceRefusal::NotInSandbox.into()) } else { Ok(()) }
+/// Fails where everybody gets the same build: in a sandbox, because only the deployment itself has visitors to roll a
+/// build out to, and for the shell.
+pub(super) fn refuse_for_everybody(bundled: &Bundled, name: &SliceName) -> Result<(), Failure> {
+    if bundled.sandbox_id.is_some() {
+        return Err(SliceRefusal::NotInSandbox.into());
+    }
+    if name.is_shell() { Err(SliceRefusal::ShellNotRolledOut.into()) } else { Ok(()) }
 }
 
 /// A change of a running rollout.
@@ -213,8 +216,7 @@ pub(super) async fn go_live(
 ) -> Result<(), Failure> {
     let Rollout { version, .. } = running(before)?;
     let build = before.build(version).ok_or_else(|| SliceRefusal::NoRollout(before.name.clone()))?;
-    check_shell(&build.shell, bundled.shell()?)?;
-    check_paths(connection, bundled, name, &build.brings).await?;
+    build.candidate(name).check(connection, bundled).await?;
     rollout::delete(connection, name).await?;
     watched::went_live(connection, name, version, mark.at).await?;
     let live = before.live.as_ref();

@@ -1,8 +1,8 @@
 //! The rule by which a build is taken back automatically, and the pages that it counts.
 
 use crate::{
-    build::{SliceName, check_shell},
-    builds::{Bundled, SliceBuilds, check_paths, set_live},
+    build::SliceName,
+    builds::{Bundled, SliceBuilds, set_live},
     refusal::SliceRefusal,
     rollout,
     trail::{self, Mark, SliceAction},
@@ -137,8 +137,7 @@ pub(super) async fn take_back(
     }
     let before = slice.builds.iter().find(|build| Some(build.version.to_string()) == watch.against);
     let before = before.ok_or(SliceRefusal::NoPreviousBuild)?;
-    check_shell(&before.shell, bundled.shell()?)?;
-    check_paths(connection, bundled, name, &before.brings).await?;
+    before.candidate(name).check(connection, bundled).await?;
     set_live(connection, name, Some(&before.version), None).await?;
     trail::add(connection, mark, act, name, Some(&before.version), live, note).await?;
     Ok(true)

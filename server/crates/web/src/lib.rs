@@ -4,6 +4,8 @@
 pub mod accept;
 // Extractors for handlers.
 pub mod extract;
+// Pages of one sentence.
+pub mod notice;
 // Response bodies that are sent many times.
 pub mod ready_body;
 

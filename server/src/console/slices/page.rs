@@ -21,8 +21,8 @@ use crate::console::{
 };
 use base::error::Failure;
 use slices::{
-    Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
-    deploy::AddedToken, roll_out::Change, taken_back_rule,
+    Bundled, Mark, Origin, Rollout, SHELL, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
+    deploy::AddedToken, live_shell, roll_out::Change, taken_back_rule,
 };
 
 /// The author in the history: all operators use the same token.
@@ -67,8 +67,10 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
     }
     drop(reader);
     let deploy_tokens = tokens::read(&visit, added).await?;
-    let shell = bundled.shell.map(|shell| format!(", shell {} with mfe-kit {}", shell.version, shell.kit));
-    let counted = count(slices.len(), "slice") + &shell.unwrap_or_default();
+    let shell = live_shell(&slices);
+    let shell = shell.map(|shell| format!(", shell {} with mfe-kit {}", shell.version, shell.kit));
+    let of_slices = slices.iter().filter(|slice| !slice.is_shell()).count();
+    let counted = count(of_slices, "slice") + &shell.unwrap_or_default();
     let frame = Frame::of(Page::Slices).count(counted).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         let form = rollout::form(&visit, &slices);
@@ -124,7 +126,7 @@ fn buttons(visit: &Visit, name: &str, previous: Option<&Version>, builds: &[Slic
     });
     let is_published = builds.iter().any(|build| build.origin == Origin::Published);
     let is_bundled = builds.iter().any(|build| build.origin == Origin::Bundled);
-    let remove = is_published.then(|| {
+    let remove = (is_published && name != SHELL).then(|| {
         let consequence = if is_bundled {
             "All its published builds are deleted, and the one that is bundled with the portal goes live."
         } else {

@@ -43,7 +43,8 @@ pub fn sentence(rollout: &Rollout, live: Option<&semver::Version>) -> String {
 
 /// The form that gives a build to some browsers.
 pub fn form(visit: &Visit, slices: &[SliceBuilds]) -> Option<AnyView> {
-    let builds: Vec<(String, String)> = slices.iter().flat_map(choices).collect();
+    let builds: Vec<(String, String)> =
+        slices.iter().filter(|slice| !slice.is_shell()).flat_map(choices).collect();
     let first = builds.first()?.0.clone();
     let build = Field::new("build", "Build").value(first);
     let share = Field::new("share", "Share")

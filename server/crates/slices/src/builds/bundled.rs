@@ -1,4 +1,4 @@
-//! What a world has without anything published in it: the shell, and builds of slices.
+//! What a world has without anything published in it: builds of the shell and of slices.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -8,20 +8,19 @@ use serde::Deserialize;
 use super::{Origin, SliceBuild, SliceBuilds};
 use crate::{
     brings::{Brings, MenuEntry, Screen, Shell, SliceFailures},
+    build::{SHELL, integrity_of},
     of_world::Slices,
-    refusal::SliceRefusal,
+    shell_build,
 };
 use base::error::Failure;
 
-/// What a world has without anything published in it: for `main`, the contents of the portal's folder; for a slices,
-/// the builds of `main`, too.
+/// What a world has without anything published in it: for `main`, the contents of the portal's folder; for a sandbox,
+/// the builds of `main`.
 #[derive(Clone, Debug, Default)]
 pub struct Bundled {
     /// The sandbox; `None` for `main`.
     pub sandbox_id: Option<String>,
-    /// The shell; `None` without a portal.
-    pub shell: Option<Shell>,
-    /// The builds, by the slice's name.
+    /// The builds, by the slice's name; the shell's are among them.
     pub slices: BTreeMap<String, Given>,
 }
 
@@ -31,6 +30,13 @@ pub struct Given {
     pub(crate) live: Option<Version>,
     pub(super) previous: Option<Version>,
     pub(super) builds: Vec<SliceBuild>,
+}
+
+impl Given {
+    /// One build, which is live.
+    fn only(build: SliceBuild) -> Self {
+        Self { live: Some(build.version.clone()), previous: None, builds: vec![build] }
+    }
 }
 
 impl From<SliceBuilds> for Given {
@@ -62,7 +68,7 @@ struct Listed {
 }
 
 impl Bundled {
-    /// Reads the portal that the service serves and, for a slices, the builds of `main`. They are read each time,
+    /// Reads the portal that the service serves and, for a sandbox, the builds of `main`. They are read each time,
     /// because others may replace them while the service runs.
     ///
     /// # Errors
@@ -72,7 +78,7 @@ impl Bundled {
         let Some(id) = &slices.sandbox_id else { return Ok(bundled) };
         let of_main = super::all(&mut *slices.shared.database.read().await?, &bundled).await?;
         let slices = of_main.into_iter().map(|slice| (slice.name.clone(), Given::from(slice))).collect();
-        Ok(Self { sandbox_id: Some(id.clone()), slices, ..bundled })
+        Ok(Self { sandbox_id: Some(id.clone()), slices })
     }
 
     /// Reads the `slices.json` that the portal's build wrote to `folder`; without a folder, the
@@ -86,6 +92,10 @@ impl Bundled {
         let list = tokio::fs::read(folder.join("slices.json")).await;
         let list = list.map_err(|error| unreadable(error.to_string()))?;
         let list: List = serde_json::from_slice(&list).map_err(|error| unreadable(error.to_string()))?;
+        let shell = match list.shell {
+            Some(shell) => Some((SHELL.to_owned(), Given::only(bundled_shell(shell, folder).await))),
+            None => None,
+        };
         let slices = list.slices.into_iter().map(|(name, listed)| {
             let build = SliceBuild {
                 version: listed.version,
@@ -99,17 +109,29 @@ impl Bundled {
                 digest: None,
                 is_own: false,
                 brings: Brings { screens: listed.screens, menu: listed.menu, failures: listed.failures },
+                as_shell: None,
             };
-            (name, Given { live: Some(build.version.clone()), previous: None, builds: vec![build] })
+            (name, Given::only(build))
         });
-        Ok(Self { sandbox_id: None, shell: list.shell, slices: slices.collect() })
+        Ok(Self { sandbox_id: None, slices: slices.chain(shell).collect() })
     }
+}
 
-    /// The shell that builds must be compatible with.
-    ///
-    /// # Errors
-    /// [`SliceRefusal::NoPortal`] when there is none.
-    pub fn shell(&self) -> Result<&Shell, Failure> {
-        self.shell.as_ref().ok_or(SliceRefusal::NoPortal.into())
+/// The shell in the portal's folder.
+async fn bundled_shell(shell: Shell, folder: &Path) -> SliceBuild {
+    let page = tokio::fs::read(folder.join(shell_build::PAGE)).await.unwrap_or_default();
+    SliceBuild {
+        version: shell.version.clone(),
+        origin: Origin::Bundled,
+        shell: shell.kit.to_string(),
+        integrity: integrity_of(&page),
+        size: None,
+        published_at: None,
+        published_by: None,
+        entry: "/".to_owned(),
+        digest: None,
+        is_own: false,
+        brings: shell.brings(),
+        as_shell: Some(shell),
     }
 }

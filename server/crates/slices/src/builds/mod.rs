@@ -9,8 +9,8 @@ use serde::Serialize;
 
 pub use self::bundled::{Bundled, Given};
 use crate::{
-    brings::Brings,
-    build::{MANIFEST, SliceName},
+    brings::{Brings, Shell},
+    build::{MANIFEST, SHELL, SliceName},
     refusal::SliceRefusal,
     rollout::{self, Bucket, Rollout},
 };
@@ -37,9 +37,9 @@ pub struct SliceBuild {
     pub version: Version,
     /// Its origin.
     pub origin: Origin,
-    /// Versions of mfe-kit that it was built for, as npm writes them.
+    /// Versions of mfe-kit that it was built for, as npm writes them; for a build of the shell, the version that it has.
     pub shell: String,
-    /// The subresource integrity of its manifest, as browsers check it.
+    /// The subresource integrity of its manifest, as browsers check it; for a build of the shell, that of its page.
     pub integrity: String,
     /// The size of its files in bytes, uncompressed.
     pub size: Option<i64>,
@@ -59,6 +59,9 @@ pub struct SliceBuild {
     /// Its additions to the portal: screens, menu entries and messages.
     #[serde(skip)]
     pub brings: Brings,
+    /// The shell, if this is a build of it.
+    #[serde(skip)]
+    pub as_shell: Option<Shell>,
 }
 
 /// A slice, with all its builds.
@@ -99,6 +102,11 @@ impl SliceBuilds {
     /// The versions that browsers may get: the live version, and the version that is rolled out.
     pub fn served(&self) -> impl Iterator<Item = &Version> {
         self.live.iter().chain(self.rollout.as_ref().map(|rollout| &rollout.version))
+    }
+
+    /// Returns whether this is the shell, the page that loads the slices.
+    pub fn is_shell(&self) -> bool {
+        self.name == SHELL
     }
 
     fn of(
@@ -167,8 +175,15 @@ impl BuildRow {
             Failure::Internal(format!("{} {}: {error}", self.name, self.version))
         };
         let version = Version::parse(&self.version).map_err(|error| unreadable(&error))?;
-        let brings = self.brings.as_deref().map(serde_json::from_str).transpose();
-        let brings = brings.map_err(|error| unreadable(&error))?.unwrap_or_default();
+        let described = self.brings.as_deref();
+        let (brings, as_shell) = if self.name == SHELL {
+            let shell: Shell =
+                serde_json::from_str(described.unwrap_or_default()).map_err(|error| unreadable(&error))?;
+            (shell.brings(), Some(shell))
+        } else {
+            let brings = described.map(serde_json::from_str).transpose();
+            (brings.map_err(|error| unreadable(&error))?.unwrap_or_default(), None)
+        };
         Ok(SliceBuild {
             entry: address(&self.name, &version, bundled.sandbox_id.as_deref()),
             version,
@@ -181,6 +196,7 @@ impl BuildRow {
             digest: Some(self.digest),
             is_own: true,
             brings,
+            as_shell,
         })
     }
 }
@@ -266,22 +282,10 @@ pub(super) async fn locked(
     read_one(connection, bundled, name).await
 }
 
-/// Checks that the paths in `brings` are not taken by builds of other slices that browsers may get.
-pub(super) async fn check_paths(
-    connection: &mut Connection,
-    bundled: &Bundled,
-    name: &SliceName,
-    brings: &Brings,
-) -> Result<(), Failure> {
-    for other in all(connection, bundled).await? {
-        if other.name == name.as_str() {
-            continue;
-        }
-        for served in other.served().filter_map(|version| other.build(version)) {
-            brings.check_other(name.as_str(), &other.name, &served.brings)?;
-        }
-    }
-    Ok(())
+/// The shell that is live, among all `slices`; `None` while there is none.
+pub fn live_shell(slices: &[SliceBuilds]) -> Option<&Shell> {
+    let shell = slices.iter().find(|slice| slice.is_shell())?;
+    shell.build(shell.live.as_ref()?)?.as_shell.as_ref()
 }
 
 const SET_LIVE: &str = "UPDATE slice SET live_version = $2, previous_version = $3 WHERE name = $1";

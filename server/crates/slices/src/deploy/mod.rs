@@ -1,6 +1,9 @@
 //! Deploy tokens: each publishes, activates, rolls back and holds one slice, and nothing else.
 
 pub mod api;
+mod hand_out;
+
+pub use hand_out::hand_out;
 
 use std::time::Duration;
 

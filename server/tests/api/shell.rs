@@ -1,0 +1,284 @@
+//! Deploying the shell: it is published like a slice, and slices are checked against the one that is live.
+
+use std::collections::BTreeMap;
+
+use axum::{
+    body::Body,
+    http::{Method, Request, header},
+};
+use serde_json::{Value, json};
+use slices::archive;
+use tempfile::TempDir;
+
+use crate::{
+    sandboxes::{Given, publish_in},
+    slices::{
+        Files, activate, build, build_of, integrity_of, manifest, portal, publication, publish, roll_back,
+        start,
+    },
+    test_app::{Answer, TestApp},
+};
+
+/// A build of the shell with that version of mfe-kit, whose code is `code`.
+fn shell(version: &str, kit: &str, code: &str) -> Files {
+    let asset = format!("assets/shell.{version}.js");
+    let page = format!(
+        "<!doctype html><title>{version}</title><script defer src=\"/{asset}\" integrity=\"{}\"></script>",
+        integrity_of(code.as_bytes())
+    );
+    let description = json!({
+        "version": version,
+        "kit": kit,
+        "build": "a1b2c3",
+        "libraries": {"react": "19.3.1"},
+        "screens": [{"path": "/settings", "title": "Settings"}],
+        "icons": ["money"],
+    });
+    let files = [
+        ("shell.json", description.to_string()),
+        ("index.html", page),
+        ("csp.txt", "default-src 'none'; script-src 'self'; frame-ancestors 'none'".to_owned()),
+        (asset.as_str(), code.to_owned()),
+        ("kit/index.html", format!("<!doctype html><title>The kits of {version}</title>")),
+    ];
+    files.into_iter().map(|(path, content)| (path.to_owned(), content.into_bytes())).collect()
+}
+
+fn text(answer: &Answer) -> String {
+    String::from_utf8(answer.bytes.clone()).unwrap()
+}
+
+/// What a browser gets at `path`.
+async fn opened(app: &TestApp, path: &str) -> Answer {
+    let request = Request::get(path).header(header::ACCEPT, "text/html");
+    app.send(request.body(Body::empty()).unwrap()).await
+}
+
+/// The version of the page that browsers get; nothing for the page that is bundled in tests.
+async fn page(app: &TestApp) -> String {
+    title(&opened(app, "/pending-loans").await)
+}
+
+fn title(page: &Answer) -> String {
+    assert_eq!(page.status, 200);
+    let page = text(page);
+    page.split("<title>").nth(1).and_then(|rest| rest.split('<').next()).unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn a_portal_begins_with_the_shell_that_is_published_and_slices_follow() {
+    let app = TestApp::start().await;
+    let waiting = opened(&app, "/login").await;
+    assert_eq!(waiting.status, 503);
+    assert_eq!(waiting.headers[header::RETRY_AFTER], "2");
+    assert!(text(&waiting).contains("Mkopo is being deployed"), "{}", text(&waiting));
+    assert_eq!(publish(&app, &build("mfe-loans", "0.1.0")).await.failure().1, "no_portal");
+
+    let published = publish(&app, &shell("0.1.0", "0.1.0", "draw()")).await;
+    assert_eq!(published.status, 201);
+    assert_eq!(published.json()["live"], "0.1.0");
+    assert_eq!(publish(&app, &build("mfe-loans", "0.1.0")).await.status, 201);
+    let list = app.call(Method::GET, "/slices.json", None).await.json();
+    assert_eq!(
+        (&list["shell"]["version"], &list["slices"]["mfe-loans"]["version"]),
+        (&json!("0.1.0"), &json!("0.1.0"))
+    );
+    assert!(list["slices"].get("mfe-shell").is_none(), "the page loads slices, and not itself");
+
+    let page = opened(&app, "/login").await;
+    let header = |name| page.headers[name].to_str().unwrap().to_owned();
+    assert_eq!(header(header::CONTENT_TYPE), "text/html; charset=utf-8");
+    assert_eq!(header(header::CACHE_CONTROL), "no-cache");
+    assert!(header(header::CONTENT_SECURITY_POLICY).contains("script-src 'self' http://localhost:*"));
+    let code = app.call(Method::GET, "/assets/shell.0.1.0.js", None).await;
+    assert_eq!(text(&code), "draw()");
+    assert_eq!(code.headers[header::CACHE_CONTROL], "public, max-age=31536000, immutable");
+    let kits = opened(&app, "/kit/").await;
+    assert!(
+        text(&kits).contains("The kits of 0.1.0")
+            && kits.headers.contains_key(header::CONTENT_SECURITY_POLICY)
+    );
+    for missing in
+        ["/assets/missing.js", "/assets/", "/kit/missing.tgz", "/favicon.ico", "/api/v1/missing", "/slices/"]
+    {
+        assert_eq!(app.call(Method::GET, missing, None).await.status, 404, "{missing}");
+    }
+}
+
+#[tokio::test]
+async fn a_shell_is_replaced_held_and_rolled_back_alone_and_open_pages_keep_their_code() {
+    let portal = portal();
+    let app = start(&portal).await;
+    publish(&app, &shell("0.2.0", "0.1.0", "second()")).await;
+    assert_eq!(page(&app).await, "0.2.0", "in place of the one that is bundled");
+    let held = app
+        .send(publication("?by=ci&hold=true", archive::write(&shell("0.3.0", "0.1.0", "third()")).unwrap()));
+    assert_eq!(held.await.json()["live"], "0.2.0");
+    assert_eq!(page(&app).await, "0.2.0");
+    assert_eq!(activate(&app, "mfe-shell", "0.3.0").await.status, 200);
+    assert_eq!(page(&app).await, "0.3.0");
+    let before = app.call(Method::GET, "/assets/shell.0.2.0.js", None).await;
+    assert_eq!(text(&before), "second()", "an open page may still need it");
+    assert_eq!(roll_back(&app, "mfe-shell").await.json()["live"], "0.2.0");
+    assert_eq!(page(&app).await, "0.2.0");
+    assert_eq!(roll_back(&app, "mfe-shell").await.json()["live"], "0.1.0");
+    assert_eq!(text(&opened(&app, "/").await), "<!doctype html>", "the bundled one");
+    assert_eq!(
+        app.call(Method::GET, "/slices.json", None).await.json()["slices"]["mfe-loans"]["version"],
+        "0.1.0"
+    );
+}
+
+#[tokio::test]
+async fn slices_and_the_shell_are_checked_against_each_other() {
+    let app = TestApp::start().await;
+    publish(&app, &shell("0.1.0", "0.1.0", "first()")).await;
+    publish(&app, &shell("0.2.0", "0.1.5", "second()")).await;
+    let mut needs_newer = manifest("mfe-loans", "0.2.0");
+    needs_newer["shared"][1]["requiredVersion"] = json!("^0.1.5");
+    assert_eq!(publish(&app, &build_of(&needs_newer)).await.status, 201);
+    assert_eq!(
+        roll_back(&app, "mfe-shell").await.failure(),
+        (
+            409,
+            "shell_needed".to_owned(),
+            "mfe-loans 0.2.0, which is live, was built for mfe-kit ^0.1.5; mfe-shell 0.1.0 has 0.1.0. Replace the \
+             slice first."
+                .to_owned()
+        )
+    );
+    let breaking = shell("0.3.0", "0.2.0", "third()");
+    assert_eq!(publish(&app, &breaking).await.failure().1, "shell_needed");
+    assert_eq!(page(&app).await, "0.2.0");
+    let forced = publication("?by=ci&force=true", archive::write(&breaking).unwrap());
+    assert_eq!(app.send(forced).await.status, 201);
+    assert_eq!(publish(&app, &build("mfe-auth", "0.1.0")).await.failure().1, "wrong_shell");
+    let taking = json!([{"path": "/loans", "title": "Loans"}]);
+    let mut files = shell("0.4.0", "0.1.5", "fourth()");
+    let mut description: Value = serde_json::from_slice(&files["shell.json"]).unwrap();
+    description["screens"] = taking;
+    files.insert("shell.json".to_owned(), description.to_string().into_bytes());
+    assert_eq!(publish(&app, &files).await.failure().1, "path_taken");
+}
+
+#[tokio::test]
+async fn a_build_of_the_shell_that_browsers_could_not_run_is_refused_with_the_reason() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let changed = |path: &str, content: &str| {
+        let mut files = shell("0.2.0", "0.1.0", "draw()");
+        files.insert(path.to_owned(), content.as_bytes().to_vec());
+        files
+    };
+    let without = |path: &str| {
+        let files = shell("0.2.0", "0.1.0", "draw()");
+        files.into_iter().filter(|(name, _)| name != path).collect::<BTreeMap<_, _>>()
+    };
+    let asset = "assets/shell.0.2.0.js";
+    for (files, reason) in [
+        (without("index.html"), "The build of the shell has no index.html."),
+        (without("csp.txt"), "The build of the shell has no csp.txt."),
+        (without(asset), "The build of the shell has no assets/shell.0.2.0.js."),
+        (
+            changed(asset, "steal()"),
+            "Its \"assets/shell.0.2.0.js\" is not the file whose integrity its page names.",
+        ),
+        (
+            changed("index.html", "<script src=\"/assets/x.js\">"),
+            "Its page does not name the integrity of \"assets/x.js\".",
+        ),
+        (
+            changed("csp.txt", "script-src *"),
+            "Its csp.txt is not a policy that begins with \"default-src 'none';\".",
+        ),
+    ] {
+        assert_eq!(publish(&app, &files).await.failure(), (422, "bad_build".to_owned(), reason.to_owned()));
+    }
+    let unreadable = publish(&app, &changed("shell.json", "{}")).await.failure().2;
+    assert!(unreadable.starts_with("Its shell.json can't be read: missing field `version`"), "{unreadable}");
+    let mut posing = manifest("mfe-shell", "0.2.0");
+    posing["name"] = json!("mfe_shell");
+    let posing = publish(&app, &build_of(&posing)).await.failure().2;
+    assert_eq!(posing, "mfe-shell is the name of the shell, which has no mf-manifest.json.");
+    assert_eq!(text(&opened(&app, "/").await), "<!doctype html>");
+}
+
+#[tokio::test]
+async fn the_shell_has_one_build_for_everybody_and_can_not_be_removed() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let archive = archive::write(&shell("0.2.0", "0.1.0", "draw()")).unwrap();
+    let rolled_out = app.send(publication("?by=ci&percent=10", archive.clone())).await;
+    assert_eq!(rolled_out.failure().1, "shell_not_rolled_out");
+    app.send(publication("?by=ci&hold=true", archive)).await;
+    let body = json!({"version": "0.2.0", "percent": 10});
+    let rolled_out = app.console(Method::POST, "/slices/mfe-shell/rollout", Some(body)).await;
+    assert_eq!(rolled_out.failure().1, "shell_not_rolled_out");
+    let removed = app.console(Method::DELETE, "/slices/mfe-shell", None).await;
+    assert_eq!(removed.failure().1, "shell_stays");
+}
+
+#[tokio::test]
+async fn a_shell_that_is_published_in_a_sandbox_is_served_there_only() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let main = page(&app).await;
+    let sandbox = Given::make(&app, json!({"name": "friday"})).await;
+    assert_eq!(publish_in(&sandbox, &shell("0.2.0", "0.1.0", "elsewhere()")).await.status, 201);
+    assert_eq!(title(&sandbox.call(Method::GET, "/", None, None).await), "0.2.0");
+    let code = sandbox.call(Method::GET, "/assets/shell.0.2.0.js", None, None).await;
+    assert_eq!(text(&code), "elsewhere()");
+    assert_eq!(page(&app).await, main);
+    assert_eq!(app.call(Method::GET, "/assets/shell.0.2.0.js", None).await.status, 404, "nor from a cache");
+}
+
+/// The token that was handed to the container of `slice`.
+fn handed(folder: &TempDir, slice: &str) -> String {
+    std::fs::read_to_string(folder.path().join(slice).join("token")).unwrap()
+}
+
+#[tokio::test]
+async fn each_container_is_handed_the_deploy_token_of_its_slice() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["mfe-shell", "mfe-loans", "lost+found"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let app = TestApp::start().await;
+    let hand_out = async || slices::deploy::hand_out(&app.sandbox.slices, folder.path()).await.unwrap();
+    hand_out().await;
+    assert!(!folder.path().join("lost+found/token").exists());
+    let deploy = async |token: &str, files: &Files| {
+        let request = Request::post("/deploy/slices")
+            .header(header::AUTHORIZATION, format!("Bearer {token}"))
+            .header(header::CONTENT_TYPE, "application/octet-stream");
+        app.send(request.body(Body::from(archive::write(files).unwrap())).unwrap()).await
+    };
+    let (of_shell, of_loans) = (handed(&folder, "mfe-shell"), handed(&folder, "mfe-loans"));
+    assert_eq!(deploy(&of_shell, &shell("0.1.0", "0.1.0", "draw()")).await.status, 201);
+    assert_eq!(deploy(&of_loans, &build("mfe-loans", "0.1.0")).await.status, 201);
+    assert_eq!(deploy(&of_loans, &shell("0.2.0", "0.1.0", "draw()")).await.failure().1, "wrong_slice");
+
+    hand_out().await;
+    assert_eq!(handed(&folder, "mfe-loans"), of_loans, "a restart changes nothing");
+    app.console(Method::DELETE, "/deploy-tokens/mfe-loans/container", None).await;
+    hand_out().await;
+    assert_eq!(
+        deploy(&handed(&folder, "mfe-loans"), &build("mfe-loans", "0.2.0")).await.failure().1,
+        "no_deploy_token"
+    );
+    std::fs::remove_file(folder.path().join("mfe-loans/token")).unwrap();
+    std::fs::remove_file(folder.path().join("mfe-shell/token")).unwrap();
+    hand_out().await;
+    assert_eq!(deploy(&handed(&folder, "mfe-loans"), &build("mfe-loans", "0.2.0")).await.status, 201);
+    assert_eq!(
+        deploy(&of_shell, &shell("0.3.0", "0.1.0", "draw()")).await.failure().1,
+        "no_deploy_token",
+        "replaced"
+    );
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(folder.path().join("mfe-loans/token")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o440);
+    }
+}
