@@ -94,7 +94,6 @@ impl CommandLine {
 
 /// The commands of `mkopo`.
 #[derive(clap::Subcommand, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one, parsed once")]
 pub enum Command {
     /// Run the service until it is stopped.
     Serve(Settings),

@@ -86,7 +86,7 @@ pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<File>, 
     let Some(live): Option<String> = live else { return Ok(None) };
     for store in stores.into_iter().flatten() {
         if let Some(file) = read(slices, store, [SHELL, &live, path]).await? {
-            let is_page = path.ends_with(".html");
+            let is_page = path.rsplit('.').next() == Some("html");
             return Ok(Some(if is_page { File { media_type: "text/html", ..file } } else { file }));
         }
     }

@@ -66,7 +66,7 @@ async fn warn_if_unknown(
     file: &Path,
 ) -> Result<(), Failure> {
     let mut reader = slices.shared.database.read().await?;
-    let known: i64 = query_scalar(IS_KNOWN).bind(digest(token)).fetch_one(&mut *reader).await?;
+    let known: i64 = query_scalar(IS_KNOWN).bind(digest(token)).fetch_one(&mut reader).await?;
     if known == 0 {
         let file = file.display();
         tracing::warn!(slice.name = slice.as_str(), %file, "deploy_token.unknown: delete the file for a new one");
