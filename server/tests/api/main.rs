@@ -35,6 +35,7 @@ mod floods;
 mod hostile;
 mod idempotency;
 mod invariant;
+mod json_suite;
 mod known_hosts;
 mod lanes;
 mod limits;
