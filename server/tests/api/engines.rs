@@ -7,11 +7,13 @@ use std::{
 };
 
 use proc_macro2::{TokenStream, TokenTree};
-use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
-use store::{Connection, Database, query_as, query_scalar};
+use sqlx::{
+    AssertSqlSafe, Connection as _, Executor, SqlSafeStr, SqliteConnection, sqlite::SqliteConnectOptions,
+};
+use store::{Connection, Database, query, query_as, query_scalar};
 use syn::{Attribute, ItemMacro, LitStr, Macro, visit::Visit};
 
-use crate::{sources, test_store};
+use crate::{sources, test_app::TestApp, test_store};
 
 /// The statements of a source.
 #[derive(Default)]
@@ -164,6 +166,47 @@ async fn every_statement_is_valid() {
         }
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
+/// Reading a set again for each row takes time by the square of its size, and a planner may choose to when its
+/// statistics say that the other table is small. They say so here: all tables are.
+#[tokio::test]
+async fn no_statement_reads_its_set_again_for_each_row_of_a_table() {
+    let app = TestApp::start().await;
+    // So that no table of a payout is empty, which would have no statistics.
+    let agent = app.sign_in("agent").await;
+    agent.disburse_with_key(&agent.pending().await[0], "k").await;
+    let Some(file) = app.sandbox.settings.store.database_file().ok().filter(|file| file.exists()) else {
+        return;
+    };
+    let analyzed = app
+        .sandbox
+        .database
+        .write(async |connection: &mut Connection| Ok(query("ANALYZE").execute(connection).await?));
+    analyzed.await.unwrap();
+    // A connection reads the statistics when it opens the file.
+    let file = SqliteConnectOptions::new().filename(file).read_only(true);
+    let mut connection = SqliteConnection::connect_with(&file).await.unwrap();
+    let (mut sets, mut read_again) = (0, Vec::new());
+    let statements = statements();
+    for statement in statements.iter().filter(|statement| statement.contains("json_each")) {
+        sets += 1;
+        let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"));
+        let plan: Vec<(i64, i64, i64, String)> =
+            sqlx::query_as(explain).fetch_all(&mut connection).await.unwrap();
+        let is_loop = |step: &str| step.starts_with("SCAN") || step.starts_with("SEARCH");
+        for (at, (_, parent, _, step)) in plan.iter().enumerate() {
+            let mut outer = plan[..at].iter().filter(|step| step.1 == *parent && is_loop(&step.3));
+            if step.contains("VIRTUAL TABLE") && outer.next().is_some() {
+                read_again.push(statement);
+            }
+        }
+    }
+    assert!(sets > 15, "only {sets} found");
+    assert!(
+        read_again.is_empty(),
+        "put `json_each` to the left of a CROSS JOIN, or into a WITH … AS MATERIALIZED: {read_again:#?}"
+    );
 }
 
 /// The sources under `folder`.

@@ -68,6 +68,8 @@ struct Claimable {
     record: Record,
 }
 
+// `SQLite` reads what is left of a `CROSS JOIN` first: with statistics from a time of few loans it would read all of
+// them, and the set again for each.
 const CLAIMABLE: &str = "
     SELECT data_copy.generation, data_copy.timeline,
            (SELECT maximum_amount FROM portal_rules) AS maximum_amount, loan.status AS loan_status,
@@ -81,11 +83,10 @@ const CLAIMABLE: &str = "
            customer.phone_number AS customer_phone_number, loan.approver_id, loan.approver_name,
            loan.approver_email, CAST(NULL AS TEXT) AS result_code, loan.notes
     FROM json_each($1) AS asked
-    JOIN session ON session.session_id = asked.value ->> 'session_id' AND session.ended_at IS NULL
-    JOIN staff ON staff.staff_id = session.staff_id
-    JOIN loan ON loan.loan_id = asked.value ->> 'loan_id'
-    JOIN customer ON customer.customer_id = loan.customer_id
-    CROSS JOIN data_copy
+    CROSS JOIN session CROSS JOIN staff CROSS JOIN loan CROSS JOIN customer CROSS JOIN data_copy
+    WHERE session.session_id = asked.value ->> 'session_id' AND session.ended_at IS NULL
+      AND staff.staff_id = session.staff_id AND loan.loan_id = asked.value ->> 'loan_id'
+      AND customer.customer_id = loan.customer_id
     ORDER BY loan.loan_id";
 
 /// Tells for each call whether its session is open and whether its loan exists, locked or not.

@@ -87,8 +87,8 @@ macro_rules! select_keys {
 }
 
 const OF_CALLS: &str = select_keys!(
-    "FROM json_each($1) AS asked JOIN idempotency_key AS stored
-     ON stored.staff_id = asked.value ->> 'staff_id' AND stored.idempotency_key = asked.value ->> 'key'"
+    "FROM json_each($1) AS asked CROSS JOIN idempotency_key AS stored
+     WHERE stored.staff_id = asked.value ->> 'staff_id' AND stored.idempotency_key = asked.value ->> 'key'"
 );
 
 const OF_PAYOUTS: &str = select_keys!(
@@ -112,9 +112,11 @@ const ENTER: &str = "
     WHERE idempotency_key.created_at <= excluded.created_at - $2";
 
 const ANSWER: &str = "
+    WITH asked AS MATERIALIZED (
+        SELECT value ->> 'payout_id' AS id, CAST(value ->> 'status' AS BIGINT) AS status,
+               value ->> 'body' AS body FROM json_each($1))
     UPDATE idempotency_key SET status = asked.status, body = asked.body
-    FROM (SELECT value ->> 'payout_id' AS id, CAST(value ->> 'status' AS BIGINT) AS status,
-                 value ->> 'body' AS body FROM json_each($1)) AS asked
+    FROM asked
     WHERE idempotency_key.payout_id = asked.id AND idempotency_key.status IS NULL";
 
 /// The keys of calls that are decided on one after the other.

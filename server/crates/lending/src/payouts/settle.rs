@@ -52,18 +52,23 @@ pub struct Settled {
     pub(super) reply: Option<Reply>,
 }
 
+// The set is read once: a planner whose statistics say that few payouts are PENDING would read it for each of these.
 const SETTLE: &str = "
+    WITH asked AS MATERIALIZED (
+        SELECT value ->> 'payout_id' AS id, value ->> 'status' AS status, value ->> 'receipt' AS receipt,
+               value ->> 'result_code' AS result_code, value ->> 'error_message' AS error_message,
+               CAST(value ->> 'at' AS BIGINT) AS at FROM json_each($1))
     UPDATE payout SET status = asked.status, receipt = asked.receipt, result_code = asked.result_code,
         error_message = asked.error_message, processed_at = asked.at
-    FROM (SELECT value ->> 'payout_id' AS id, value ->> 'status' AS status, value ->> 'receipt' AS receipt,
-                 value ->> 'result_code' AS result_code, value ->> 'error_message' AS error_message,
-                 CAST(value ->> 'at' AS BIGINT) AS at FROM json_each($1)) AS asked
+    FROM asked
     WHERE payout.payout_id = asked.id AND payout.status = 'PENDING'";
 
 const DISBURSE_LOANS: &str = "
+    WITH asked AS MATERIALIZED (
+        SELECT value ->> 'loan_id' AS id, CAST(value ->> 'at' AS BIGINT) AS at
+        FROM json_each($1) WHERE value ->> 'status' = 'COMPLETED')
     UPDATE loan SET status = 'DISBURSED', disbursed_at = asked.at, updated_at = asked.at
-    FROM (SELECT value ->> 'loan_id' AS id, CAST(value ->> 'at' AS BIGINT) AS at
-          FROM json_each($1) WHERE value ->> 'status' = 'COMPLETED') AS asked
+    FROM asked
     WHERE loan.loan_id = asked.id";
 
 /// Settles the payout with this `transaction_id` in the data of `copy`; `None` if it does not exist, or

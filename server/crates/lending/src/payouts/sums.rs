@@ -24,7 +24,8 @@ const OF_PARTS: &str = "
     FROM (SELECT CAST(value ->> 'part' AS BIGINT) AS part, CAST(value ->> 'begins' AS BIGINT) AS begins,
                  CAST(value ->> 'ends' AS BIGINT) AS ends
           FROM json_each($1)) AS asked
-    JOIN payout ON payout.created_at >= asked.begins AND payout.created_at < asked.ends
+    CROSS JOIN payout
+    WHERE payout.created_at >= asked.begins AND payout.created_at < asked.ends
     GROUP BY part, payout.status";
 
 /// The sums by status of each of `parts`.
