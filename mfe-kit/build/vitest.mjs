@@ -6,7 +6,9 @@ export const screenTests = {
   environmentOptions: { jsdom: { url: 'http://portal.test/' } },
   include: ['src/**/*.test.{ts,tsx}'],
   setupFiles: [fileURLToPath(import.meta.resolve('mfe-kit/testing/setup'))],
-  testTimeout: 20_000,
+  // Enough for a machine that does ten other things; what takes longer than this never comes.
+  testTimeout: 60_000,
+  expect: { poll: { timeout: 15_000 } },
   css: { modules: { classNameStrategy: 'non-scoped' } },
   // They import styles, and antd's modules each other without extensions, which only a bundler resolves.
   server: { deps: { inline: [/mfe-kit/, /antd/, /@rc-component/, /@ant-design/] } },

@@ -1,6 +1,6 @@
 import { act } from '@testing-library/react';
 import { session } from 'mfe-kit';
-import { answer, collectNotifications, failure, screen } from 'mfe-kit/testing';
+import { answer, collectNotifications, failure, screen, waitFor } from 'mfe-kit/testing';
 import { useState } from 'react';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from './testing/portal';
@@ -122,7 +122,7 @@ test('REQ-057 REQ-058 REQ-063 REQ-078 Logout removes what is stored and goes to 
   expect(await heading('Sign in')).toBeVisible();
   expect(router.state.location.pathname).toBe('/login');
   expect([localStorage.getItem('auth_token'), localStorage.getItem('user')]).toEqual([null, null]);
-  await vi.waitFor(() => expect(logged).toHaveBeenCalledWith(expect.any(String), expect.any(Error)));
+  await waitFor(() => expect(logged).toHaveBeenCalledWith(expect.any(String), expect.any(Error)));
   expect(calls[0]?.headers.get('Authorization')).toBe('Bearer token-1');
   expect(shown).toEqual([]);
 });
@@ -132,12 +132,12 @@ test('REQ-029 REQ-064 REQ-067 REQ-069 an ended session redirects to sign-in afte
   answer('get', '/api/v1/auth/me', 401, failure('unauthorized'));
   const shown = collectNotifications();
   const { router } = await open('/transactions?page=2');
-  await vi.waitFor(() => expect(session.state).toMatchObject({ expiry: 'ending' }));
+  await waitFor(() => expect(session.state).toMatchObject({ expiry: 'ending' }));
   expect([localStorage.getItem('auth_token'), localStorage.getItem('user')]).toEqual([null, null]);
   expect(router.state.location.pathname).toBe('/transactions');
   expect(screen.getByRole('button', { name: 'Account of Achieng' })).toBeVisible();
   expect(screen.getByRole('link', { name: 'Transactions' })).toBeVisible();
-  expect(await screen.findByRole('heading', { name: 'Sign in' }, { timeout: 2000 })).toBeVisible();
+  expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
   expect(router.state.location).toMatchObject({
     pathname: '/login',
     search: '?sessionExpired=true',
@@ -209,7 +209,7 @@ test('the focus waits for a late heading, unless the user acts first', async () 
   await click(screen.getByRole('link', { name: 'Dashboard' }));
   await screen.findByText('Not yet');
   act(() => draw(true));
-  await vi.waitFor(() => expect(screen.getByRole('heading', { name: 'Late' })).toHaveFocus());
+  await waitFor(() => expect(screen.getByRole('heading', { name: 'Late' })).toHaveFocus());
 
   await click(screen.getByRole('link', { name: 'Settings' }));
   await heading('Settings');

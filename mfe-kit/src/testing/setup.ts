@@ -6,8 +6,8 @@ import { queryClient } from '../query/query-client';
 import { session } from '../session/session';
 import { provider } from './provider';
 
-// Enough for a busy machine; what takes longer than this never comes.
-configure({ asyncUtilTimeout: 5000 });
+// As long as `expect.poll` waits (build/vitest.mjs).
+configure({ asyncUtilTimeout: 15_000 });
 
 // jsdom has no layout, and lacks what depends on it.
 window.matchMedia = (query) =>

@@ -1,6 +1,6 @@
 import { act } from '@testing-library/react';
 import { connection } from 'mfe-kit';
-import { screen, within } from 'mfe-kit/testing';
+import { screen, waitFor, within } from 'mfe-kit/testing';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from '../testing/portal';
 
@@ -55,5 +55,5 @@ test('being offline is announced on top of the page until it is over', async () 
   expect(within(region!).getByText(OFFLINE)).toBeVisible();
   vi.stubGlobal('fetch', vi.fn().mockResolvedValue(new Response()));
   act(() => void window.dispatchEvent(new Event('online')));
-  await vi.waitFor(() => expect(screen.queryByText(OFFLINE)).toBeNull());
+  await waitFor(() => expect(screen.queryByText(OFFLINE)).toBeNull());
 });

@@ -61,8 +61,6 @@ interface Sent {
   reports: { ms?: number }[];
 }
 
-const later = { timeout: 4000 };
-
 test('a slice that is loaded is reported once, with the time it took and nothing of the person', async () => {
   goLive();
   await open('/');
@@ -82,7 +80,7 @@ test('a build that can’t be loaded is reported with a reason, in one word', as
   goLive();
   vi.mocked(loadBuild).mockRejectedValue(new Error('This version does not exist on the server'));
   await open('/');
-  expect(await screen.findByText('mfe-loans 1.2.3', {}, later)).toBeVisible();
+  expect(await screen.findByText('mfe-loans 1.2.3')).toBeVisible();
   expect(await reports()).toEqual([
     { slice: 'mfe-loans', version: '1.2.3', outcome: 'not_loaded', route: '/', reason: 'missing' },
   ]);

@@ -13,8 +13,6 @@ beforeEach(() => {
   storeUser();
 });
 
-const later = { timeout: 4000 };
-
 function Broken(): never {
   throw new Error('loan.amount is undefined');
 }
@@ -23,7 +21,7 @@ test('a slice that can’t be loaded is named in its place, the rest works, and 
   vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be loaded'));
   const { click } = await open('/');
   const title = 'This part of the portal could not be loaded';
-  expect(await screen.findByRole('heading', { name: title }, later)).toBeVisible();
+  expect(await screen.findByRole('heading', { name: title })).toBeVisible();
   const panel = within(screen.getByRole('main'));
   expect(panel.getByText('mfe-loans 1.2.3')).toBeVisible();
   expect(panel.getByText('Its code could not be loaded')).toBeVisible();
@@ -38,7 +36,7 @@ test('a slice that can’t be loaded is named in its place, the rest works, and 
 test('the details are copied as one line for support', async () => {
   vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be loaded'));
   const { click } = await open('/');
-  await click(await screen.findByRole('button', { name: 'Copy details' }, later));
+  await click(await screen.findByRole('button', { name: 'Copy details' }));
   expect(await navigator.clipboard.readText()).toBe('mfe-loans 1.2.3: Its code could not be loaded (/)');
 });
 
@@ -53,7 +51,7 @@ test('the live build is tried three times, then the previous one', async () => {
       version === '1.2.2' ? Promise.resolve(live) : Promise.reject(new Error('HTTP 500')),
     );
   await open('/');
-  expect(await screen.findByRole('heading', { name: 'Dashboard' }, later)).toBeVisible();
+  expect(await screen.findByRole('heading', { name: 'Dashboard' })).toBeVisible();
   expect(vi.mocked(loadBuild).mock.calls.map(([, { version }]) => version)).toEqual([
     '1.2.3',
     '1.2.3',
@@ -83,7 +81,7 @@ test('without the list of slices the layout still works, and Retry requests the 
   unreachable('get', '/slices.json');
   for (const name of ['mfe-loans']) forgetSlice(name);
   const { click } = await open('/');
-  expect(await screen.findByText('mfe-loans unknown', {}, later)).toBeVisible();
+  expect(await screen.findByText('mfe-loans unknown', {})).toBeVisible();
   await click(screen.getByRole('link', { name: 'Settings' }));
   expect(await heading('Settings')).toBeVisible();
 
@@ -131,7 +129,7 @@ test('an unknown address shows the slice that could not be loaded, in the layout
   );
   const { click } = await open('/somewhere');
   const title = 'This part of the portal could not be loaded';
-  expect(await screen.findByRole('heading', { name: title }, later)).toBeVisible();
+  expect(await screen.findByRole('heading', { name: title })).toBeVisible();
   expect(screen.getByRole('navigation', { name: 'Main' })).toBeVisible();
   vi.mocked(loadBuild).mockImplementation(whole);
   await click(screen.getByRole('button', { name: 'Retry' }));

@@ -10,6 +10,10 @@ import { watchVersions } from './watch-versions';
 vi.mock('./federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
 const NOTICE = 'A new version is available';
+
+/** For what the clock of the test does not hold back. */
+const PATIENCE = { timeout: 15_000 };
+
 const running = hold();
 
 /** A screen on which a payout can be started that does not end by itself. */
@@ -50,7 +54,7 @@ async function aMinuteAfter(change: (list: List) => void) {
   change(list);
   const calls = answer('get', '/slices.json', 200, list);
   await act(() => vi.advanceTimersByTimeAsync(60_000));
-  await vi.waitFor(() => expect(calls.length).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(calls.length).toBeGreaterThan(0), PATIENCE);
   await act(() => window.__SLICES__!.then(() => undefined));
 }
 
@@ -95,7 +99,7 @@ test('a new shell shows a notice, which disappears when the old one is live agai
   await aMinuteAfter((list) => (list.shell = { ...list.shell!, build: 'd4e5f6' }));
   expect(await screen.findByText(NOTICE)).toBeVisible();
   await aMinuteAfter((list) => (list.shell = { ...list.shell!, build: 'a1b2c3' }));
-  await vi.waitFor(() => expect(screen.queryByText(NOTICE)).toBeNull());
+  await vi.waitFor(() => expect(screen.queryByText(NOTICE)).toBeNull(), PATIENCE);
 });
 
 test('a list that can’t be read shows no notice', async () => {

@@ -155,4 +155,4 @@ export async function open(address: InitialEntry) {
 
 /** The page's heading, once it is drawn. */
 export const heading = (name: string): Promise<HTMLElement> =>
-  screen.findByRole('heading', { level: 1, name }, { timeout: 5000 });
+  screen.findByRole('heading', { level: 1, name });
