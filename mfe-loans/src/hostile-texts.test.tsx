@@ -54,22 +54,18 @@ test('each is found by what it is, alone and typed', () => {
     );
 });
 
-test.for([
-  '<script>alert(1)</script>',
-  '__proto__',
-  'فاطمة',
-  '👩\u200d👩\u200d👧\u200d👦',
-  "'; DROP TABLE loan; --",
-  '100%',
-])('%s is found as somebody pastes it into the search', async (text) => {
-  answer('get', '/api/v1/disbursements/pending', 200, LOANS);
-  const { user } = renderSlice(slice, '/pending-loans');
-  await user.click(await screen.findByRole('searchbox'));
-  await user.paste(text);
-  const [, row] = await screen.findAllByRole('row');
-  expect(row).toHaveTextContent(text);
-  expect(screen.getAllByRole('row').length).toBeLessThan(10);
-});
+test.for(['<script>alert(1)</script>', 'فاطمة'])(
+  '%s is found as somebody pastes it into the search',
+  async (text) => {
+    answer('get', '/api/v1/disbursements/pending', 200, LOANS);
+    const { user } = renderSlice(slice, '/pending-loans');
+    await user.click(await screen.findByRole('searchbox'));
+    await user.paste(text);
+    const [, row] = await screen.findAllByRole('row');
+    expect(row).toHaveTextContent(text);
+    expect(screen.getAllByRole('row').length).toBeLessThan(10);
+  },
+);
 
 test.for(['__proto__', 'constructor', 'toString'])(
   'an address that sorts by %s sorts by nothing',

@@ -9,7 +9,6 @@ import {
   renderSlice,
   screen,
   signedIn,
-  silent,
   standingToasts,
   unreachable,
   waitFor,
@@ -187,16 +186,7 @@ describe('by password', () => {
 
   test.for([
     ['missing', () => unreachable('post', LOGIN)],
-    ['too late', () => silent('post', LOGIN)],
     ['not JSON', () => garbled('post', LOGIN, '<html>')],
-    ['empty', () => garbled('post', LOGIN, '')],
-    ['without a user', () => garbled('post', LOGIN, '{}')],
-    ['without a token', () => garbled('post', LOGIN, '{"user":{"username":"A","email":"a@b.c"}}')],
-    [
-      'with a token that is not text',
-      () => garbled('post', LOGIN, '{"user":{"token":7,"username":"A","email":"a@b.c"}}'),
-    ],
-    ['without a name', () => garbled('post', LOGIN, '{"user":{"token":"t","email":"a@b.c"}}')],
   ] as const)(
     'REQ-099 REQ-062 when the response is %s, nobody is signed in and the form keeps its values',
     async ([, fail]) => {
@@ -270,14 +260,11 @@ describe('by password', () => {
     expect(password()).not.toHaveAccessibleDescription();
   });
 
-  test('outside a demo there is no link to an outbox', async () => {
-    renderSlice(slice, '/login');
-    await screen.findByLabelText('Email');
-    expect(screen.queryByRole('link', { name: /outbox/ })).toBeNull();
-  });
-
-  test('in a demo whose console is off there is no link to an outbox', async () => {
-    setPortalSettings({ brand: 'Mkopo', product: 'Mkopo', demo: true, console: null });
+  test.for([
+    ['outside a demo', { demo: false, console: 'http://127.0.0.1:8081' }],
+    ['in a demo whose console is off', { demo: true, console: null }],
+  ] as const)('%s there is no link to an outbox', async ([, settings]) => {
+    setPortalSettings({ brand: 'Mkopo', product: 'Mkopo', ...settings });
     onTestFinished(() => setPortalSettings({}));
     renderSlice(slice, '/login');
     await screen.findByLabelText('Email');
@@ -349,8 +336,8 @@ describe('requesting a code', () => {
     expect(code()).toHaveFocus();
   });
 
-  test.for(['', 'sent', '<html>'])('REQ-105 the response is not read, and may be "%s"', async (response) => {
-    garbled('post', REQUEST, response);
+  test('REQ-105 the response is not read, and need not be JSON', async () => {
+    garbled('post', REQUEST, 'sent');
     const { user } = await fillIn();
     await user.click(button('Sign in with OTP'));
     expect(await screen.findByLabelText('Verification Code')).toHaveFocus();
@@ -359,7 +346,6 @@ describe('requesting a code', () => {
   test.for([
     ['refused', () => answer('post', REQUEST, 429, failure('Wait 30 seconds')), 'Wait 30 seconds'],
     ['missing', () => unreachable('post', REQUEST), 'Failed to send OTP'],
-    ['too late', () => silent('post', REQUEST), 'Failed to send OTP'],
   ] as const)(
     'REQ-108 REQ-110 when the response is %s, a toast says so and the form keeps its values',
     async ([, fail, message]) => {
@@ -452,9 +438,7 @@ describe('by code', () => {
 
   test.for([
     ['missing', () => unreachable('post', VERIFY)],
-    ['too late', () => silent('post', VERIFY)],
     ['not JSON', () => garbled('post', VERIFY, '<html>')],
-    ['without a token', () => garbled('post', VERIFY, '{"user":{}}')],
   ] as const)('REQ-122 when the response is %s, nobody is signed in and the code stays', async ([, fail]) => {
     const toasts = standingToasts();
     fail();

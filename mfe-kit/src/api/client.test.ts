@@ -16,6 +16,11 @@ test('an answer that is read has to be JSON', async () => {
   await expect(dataOf(requestCode())).rejects.toMatchObject({ kind: 'malformed' });
 });
 
+test.for(['', '<html>', '{}', '{"records":[]}', 'null', '"LN-1"'])('a list is not %j', async (body) => {
+  garbled('get', '/api/v1/disbursements/pending', body);
+  await expect(listOf(api.GET('/api/v1/disbursements/pending'))).rejects.toMatchObject({ kind: 'malformed' });
+});
+
 test('the time is the provider’s, as its last answer told it', async () => {
   const answered = (date: string) =>
     provider.use(

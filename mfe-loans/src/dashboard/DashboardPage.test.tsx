@@ -165,11 +165,6 @@ test.for([
   ],
   ['the portal’s text when the records fail', NO_TEXT, () => unreachable('get', RECORDS)],
   ['the portal’s text when the loans fail', NO_TEXT, () => unreachable('get', PENDING)],
-  [
-    'the portal’s text when the response is not a list',
-    NO_TEXT,
-    () => garbled('get', RECORDS, '{"records":[]}'),
-  ],
 ] as const)('REQ-194 REQ-195 REQ-196 a failure shows %s and a Retry', async ([, text, fail]) => {
   answer('get', PENDING, 200, LOANS);
   answer('get', RECORDS, 200, []);

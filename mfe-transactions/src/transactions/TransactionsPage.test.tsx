@@ -11,6 +11,7 @@ import {
   within,
 } from 'mfe-kit/testing';
 import { delay, http, HttpResponse } from 'msw';
+import { act } from 'react';
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import slice from '../slice';
 
@@ -205,18 +206,15 @@ test('the address sets search, status, page and size, and keeps other parameters
   });
 });
 
-test.for([
-  '?page=0',
-  '?page=-1',
-  '?page=two',
-  '?page=1.5',
-  '?size=8',
-  '?size=',
-  '?status=SUCCESS',
-  '?status=',
-])('the invalid address %s shows the whole list', async (search) => {
-  await open(`/transactions${search}`);
+test('an invalid address shows the whole list', async () => {
+  const { router } = await open('/transactions?page=0');
   expect(range()).toBe('Showing 1 to 7 of 60 results');
+  for (const search of ['page=-1', 'page=two', 'page=1.5', 'size=8', 'size=', 'status=SUCCESS', 'status=']) {
+    await act(() => router.navigate('/transactions?page=2'));
+    expect(range()).toBe('Showing 8 to 14 of 60 results');
+    await act(() => router.navigate(`/transactions?${search}`));
+    expect(range(), search).toBe('Showing 1 to 7 of 60 results');
+  }
 });
 
 test('a page past the end shows the last one', async () => {
@@ -340,14 +338,6 @@ test('REQ-297 a failure shows the server’s text, and Retry reloads the page', 
 
 test.for([
   ['the provider cannot be reached', () => unreachable('get', RECORDS_PATH)],
-  [
-    'the response is not JSON',
-    () => provider.use(http.get(`*${RECORDS_PATH}`, () => HttpResponse.text('<html>'))),
-  ],
-  [
-    'the response is not a list',
-    () => provider.use(http.get(`*${RECORDS_PATH}`, () => HttpResponse.json({ data: [] }))),
-  ],
   [
     'a failure has no text',
     () => provider.use(http.get(`*${RECORDS_PATH}`, () => HttpResponse.json({}, { status: 500 }))),
