@@ -390,7 +390,7 @@ test('the lists are read again when an accepted payout settles', async () => {
   await confirm();
   await dialog('Disbursement Submitted');
   // The acceptance itself refreshes the lists.
-  await vi.waitFor(() => expect(queryClient.isMutating()).toBe(0));
+  await waitFor(() => expect(queryClient.isMutating()).toBe(0));
   const lists = [queryKeys.pendingLoans, queryKeys.dashboard, queryKeys.transactions];
   for (const queryKey of lists) queryClient.setQueryData(queryKey, []);
   await pass(3000);
