@@ -264,9 +264,19 @@ async fn a_malformed_response_is_complete_but_invalid_json() {
 async fn faults_apply_on_every_server() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let second = app.another_server(&[]).await;
+    let other = app.another_server(&[]).await;
+    let status = async |server: &TestApp| server.with(&agent.token).get("/api/v1/auth/me").await.status;
+    // Both have their faults in memory, and from now on nothing but the next call.
+    assert_eq!((status(&app).await.as_u16(), status(&other).await.as_u16()), (200, 200));
+    add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503, "times": 2})).await;
+    assert_eq!(status(&other).await, 503, "from the next call");
+    assert_eq!(status(&app).await, 503);
+    assert_eq!(status(&other).await, 200, "its hits are counted together");
+    assert_eq!((hits(&app).await, hits(&other).await), (vec![2], vec![2]));
     add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503})).await;
-    assert_eq!(second.with(&agent.token).get("/api/v1/auth/me").await.status, 503);
+    assert_eq!(status(&other).await, 503);
+    assert_eq!(other.console(Method::DELETE, "/faults", None).await.status, 204);
+    assert_eq!(status(&app).await, 200, "until the call after it was removed");
 }
 
 #[tokio::test]

@@ -68,6 +68,7 @@ mod rollouts;
 mod sandboxes;
 mod sandboxes_apart;
 mod sandboxes_reached;
+mod security_headers;
 mod seed;
 mod service;
 mod shared_clock;

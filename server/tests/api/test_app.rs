@@ -36,7 +36,7 @@ use tokio::{
 };
 use tower::ServiceExt;
 
-use crate::{contract, test_store};
+use crate::{contract, security_headers, test_store};
 
 /// Saturday, 14 November 2026, noon in Nairobi.
 pub const NOON: UnixMillis = UnixMillis(1_794_646_800_000);
@@ -321,7 +321,10 @@ impl TestApp {
 
     /// Sends a request to the portal's listener, and returns the response with its body as it arrives.
     pub async fn response_to(&self, request: Request<Body>) -> axum::response::Response {
-        self.portal.clone().oneshot(request).await.unwrap()
+        let uri = request.uri().clone();
+        let response = self.portal.clone().oneshot(request).await.unwrap();
+        security_headers::check(&uri, response.headers());
+        response
     }
 
     /// Someone with a session from this server or another one.
@@ -335,6 +338,19 @@ impl TestApp {
         let signed_in = self.call(Method::POST, "/api/v1/auth/login", Some(credentials)).await.json();
         Staff { app: self, token: signed_in["user"]["token"].as_str().unwrap().to_owned() }
     }
+}
+
+/// Waits for what a service does by itself; a test that waits in vain says for `what`.
+pub async fn wait_until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    const PATIENCE: Duration = Duration::from_secs(30);
+    const POLL_INTERVAL: Duration = Duration::from_millis(5);
+    let waiting = async {
+        while !is_so().await {
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    };
+    let waited = tokio::time::timeout(PATIENCE, waiting).await;
+    assert!(waited.is_ok(), "waited {PATIENCE:?} in vain: {what}");
 }
 
 /// A message in the outbox.
@@ -368,9 +384,10 @@ pub async fn send(router: Router, request: Request<Body>) -> Answer {
 }
 
 async fn answer(router: Router, request: Request<Body>) -> Answer {
-    let call = format!("{} {}", request.method(), request.uri());
+    let (call, uri) = (format!("{} {}", request.method(), request.uri()), request.uri().clone());
     let response = router.oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
+    security_headers::check(&uri, &parts.headers);
     let body = body.collect().await.unwrap().to_bytes();
     let bytes = decoded(&parts.headers, &body);
     let cause = parts.extensions.get().cloned();

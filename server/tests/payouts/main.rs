@@ -16,6 +16,8 @@ mod maximum;
 mod pair;
 mod sandboxes;
 mod schedules;
+#[path = "../api/security_headers.rs"]
+mod security_headers;
 mod server;
 mod servers;
 #[path = "../api/test_app.rs"]
