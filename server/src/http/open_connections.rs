@@ -35,7 +35,7 @@ struct Open {
     calls: AtomicU32,
     /// `true` if its response never ends; the connection does not count towards the limit then.
     is_endless: AtomicBool,
-    /// When something was last sent or received, in ms after the listener was opened.
+    /// When something was last sent or received, in ns after the listener was opened.
     active_at: AtomicU64,
     close: CancellationToken,
 }
@@ -82,7 +82,7 @@ impl OpenConnections {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.opened_at.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(self.opened_at.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 

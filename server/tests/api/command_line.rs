@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::{Connection, Database};
 
 use crate::{
-    test_app::{CONSOLE_TOKEN, JWT_SECRET, Listener, TestApp},
+    test_app::{CONSOLE_TOKEN, JWT_SECRET, Listener, TestApp, wait_until},
     test_store,
 };
 
@@ -492,10 +492,8 @@ async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time()
     };
     let mut service = serve().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let ready = folder.path().join("mkopo.db-wal");
-    while !ready.exists() {
-        assert!(service.try_wait().unwrap().is_none());
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    wait_until("the service has opened its data", async || ready.exists()).await;
+    assert!(service.try_wait().unwrap().is_none());
     let second = error_line(&serve().output().unwrap()).replace(folder.path().to_str().unwrap(), "[folder]");
     let backup = folder.path().join("monday.db");
     let backup = mkopo().args(["data", "backup", "--data-dir"]).arg(folder.path()).arg(&backup).output();

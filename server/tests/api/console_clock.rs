@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::Browser,
-    test_app::{NOON, TestApp, waiting},
+    test_app::{NOON, TestApp, wait_until, waiting},
 };
 
 async fn set_clock(app: &TestApp, change: Value) -> Value {
@@ -89,12 +89,7 @@ async fn another_server_loads_the_clock_at_start_and_follows_changes() {
     let other = app.another_server_at(machine, &[]).await;
     assert_eq!(other.clock.now(), app.clock.now());
     set_clock(&app, json!({"frozen": false})).await;
-    let changed = async {
-        while other.clock.setting().frozen_at.is_some() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(10), changed).await.unwrap();
+    wait_until("the other server's clock runs", async || other.clock.setting().frozen_at.is_none()).await;
     assert_eq!(other.clock.now(), app.clock.now().plus(Duration::from_secs(5)));
 }
 

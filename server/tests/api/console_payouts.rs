@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use axum::http::Method;
 use serde_json::{Value, json};
 
@@ -102,10 +100,15 @@ async fn a_call_waits_until_the_payout_has_settled() {
     let app = TestApp::start().await;
     let given = json!({"loan": {"loan_id": "LN-NEW", "approved_at": "2026-11-01T09:00:00Z"}});
     app.set_console(Method::POST, "/loans", given).await;
-    let path = "/payouts?loan_id=LN-NEW&settled=true&wait=20s";
-    let (waiting, _) = tokio::join!(app.console(Method::GET, path, None), async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        make(&app, json!({"loan_id": "LN-NEW"})).await
-    });
-    assert_eq!(waiting.json()[0]["status"], "COMPLETED");
+    let path = "/payouts?loan_id=LN-NEW&settled=true";
+    let waiting_path = format!("{path}&wait=20s");
+    let mut waiting = std::pin::pin!(app.console(Method::GET, &waiting_path, None));
+    // One that begins later and does not wait has its answer: the other one has found nothing, too.
+    tokio::select! {
+        biased;
+        answer = &mut waiting => panic!("answered before there was a payout: {}", answer.status),
+        now = app.console(Method::GET, path, None) => assert_eq!(now.json(), json!([])),
+    }
+    let (answer, _) = tokio::join!(waiting, make(&app, json!({"loan_id": "LN-NEW"})));
+    assert_eq!(answer.json()[0]["status"], "COMPLETED");
 }

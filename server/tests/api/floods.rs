@@ -116,8 +116,6 @@ async fn one_address_has_a_bounded_number_of_connections_and_its_longest_idle_on
     for _ in 0..5 {
         let mut stream = TcpStream::connect(address).await.unwrap();
         assert!(answers(&mut stream).await);
-        // The order in which they were last used is told in ms.
-        tokio::time::sleep(Duration::from_millis(3)).await;
         open.push(stream);
     }
     let mut alive = Vec::new();

@@ -9,7 +9,7 @@ use store::{Connection, query};
 use crate::{
     console_faults::{add_fault, over_the_wire, raw_request},
     profile::put,
-    test_app::{Answer, Listener, Staff, TestApp, disbursement_of, request, waiting},
+    test_app::{Answer, Listener, Staff, TestApp, disbursement_of, request, wait_until, waiting},
 };
 
 pub const LIVE: [&str; 2] = ["--screens", "live"];
@@ -368,11 +368,9 @@ async fn whoever_wants_it_is_told_by_e_mail_and_sms_of_a_payout_that_settled_lat
     let answer = app.as_time_passes(agent.disburse(&slow)).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     assert_eq!(app.texts_to("+254711000003").await, 0);
-    app.as_time_passes(async {
-        while agent.records_of(&slow).await[0]["status"] == "PENDING" {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    })
+    app.as_time_passes(wait_until("the payout is settled", async || {
+        agent.records_of(&slow).await[0]["status"] != "PENDING"
+    }))
     .await;
     let email = app.newest_message("agent@mkopo.test").await;
     let receipt = agent.records_of(&slow).await[0]["mpesa_ref"].as_str().unwrap().to_owned();

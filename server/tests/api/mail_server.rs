@@ -1,6 +1,9 @@
 //! A minimal SMTP server on the loopback address that can accept a message (RFC 5321).
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
@@ -76,22 +79,24 @@ impl MailServer {
 
     /// Waits until `count` messages have arrived, and returns them.
     pub async fn received(&self, count: usize) -> Vec<Mail> {
-        self.until(|state| state.received.lock().unwrap().len() >= count).await;
+        self.until("messages arrive", |state| state.received.lock().unwrap().len() >= count).await;
         self.state.received.lock().unwrap().clone()
     }
 
     /// Waits until `count` recipients were refused.
     pub async fn refused(&self, count: usize) {
-        self.until(|state| *state.refused.lock().unwrap() >= count).await;
+        self.until("recipients are refused", |state| *state.refused.lock().unwrap() >= count).await;
     }
 
-    async fn until(&self, done: impl Fn(&State) -> bool) {
+    async fn until(&self, what: &str, done: impl Fn(&State) -> bool) {
+        const PATIENCE: Duration = Duration::from_secs(30);
         let waiting = async {
             while !done(&self.state) {
                 self.state.changed.notified().await;
             }
         };
-        tokio::time::timeout(std::time::Duration::from_secs(20), waiting).await.unwrap();
+        let waited = tokio::time::timeout(PATIENCE, waiting).await;
+        assert!(waited.is_ok(), "waited {PATIENCE:?} in vain: {what}");
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use crate::{
     mail_server::{Behaviour, MailServer},
     sandboxes::Given,
-    test_app::{Status, TestApp},
+    test_app::{Message, Status, TestApp, wait_until},
 };
 
 const AGENT: &str = "agent@mkopo.test";
@@ -33,13 +33,8 @@ async fn request_code_for(app: &TestApp, email: &str) -> Status {
 }
 
 /// Waits until the newest message to the agent satisfies `done`.
-async fn until(app: &TestApp, done: impl Fn(&crate::test_app::Message) -> bool) {
-    let waiting = async {
-        while !done(&app.newest_message(AGENT).await) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap();
+async fn until(app: &TestApp, done: impl Fn(&Message) -> bool) {
+    wait_until("the newest message is as expected", async || done(&app.newest_message(AGENT).await)).await;
 }
 
 fn deliver(app: &TestApp) -> JoinHandle<()> {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     browser::{Browser, cookie_of, csrf, get, html, post, words},
     command_line, slices,
-    test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
+    test_app::{Answer, CONSOLE_TOKEN, NOON, TestApp, disbursement_of, request, wait_until, waiting},
 };
 
 /// A sandbox as somebody sees it who was given its name and token.
@@ -78,16 +78,6 @@ impl<'a> Given<'a> {
 /// A round of the scheduler.
 async fn tend(app: &TestApp) {
     sandboxes::tend(&app.sandbox.server).await.unwrap();
-}
-
-/// Waits for what the server does in the background.
-async fn until(done: impl AsyncFn() -> bool) {
-    let waiting = async {
-        while !done().await {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap();
 }
 
 #[tokio::test]
@@ -166,7 +156,7 @@ async fn a_sandbox_that_is_not_used_is_closed_and_opens_by_itself() {
     assert_eq!(one.console(Method::PUT, "/clock", Some(clock)).await.status, StatusCode::OK);
     app.clock.advance(sandboxes::IDLE_TIMEOUT);
     // What is due in it is done first.
-    until(async || {
+    wait_until("the sandbox is closed", async || {
         tend(&app).await;
         app.sandbox.server.sandboxes.count_open() == 0
     })
@@ -200,7 +190,8 @@ async fn a_sandbox_expires_when_it_was_not_used_for_long_enough() {
     tend(&app).await;
     assert_eq!(app.console(Method::GET, "/sandboxes/pr-12", None).await.status, StatusCode::NOT_FOUND);
     // The call was refused because it had expired, which also woke the server to delete its data.
-    until(async || app.sandbox.server.sandboxes.count_stored().await == 0).await;
+    let stored = async || app.sandbox.server.sandboxes.count_stored().await;
+    wait_until("the data is deleted", async || stored().await == 0).await;
 }
 
 #[tokio::test]
@@ -214,7 +205,8 @@ async fn several_servers_may_remove_the_same_sandboxes_at_once() {
     for done in join_all(rounds).await {
         done.unwrap();
     }
-    until(async || app.sandbox.server.sandboxes.count_stored().await == 0).await;
+    let stored = async || app.sandbox.server.sandboxes.count_stored().await;
+    wait_until("the data is deleted", async || stored().await == 0).await;
 }
 
 #[tokio::test]
@@ -409,12 +401,14 @@ async fn a_payout_that_was_left_open_is_settled_without_a_call() {
     let session = one.sign_in("agent").await;
     let paid = app.as_time_passes(one.disburse(&session, &loan)).await;
     assert_eq!(paid.status, StatusCode::ACCEPTED, "its answer is lost");
-    for _ in 0..200 {
+    // Closed for the first time, it may open again by itself.
+    let sandboxes = &app.sandbox.server.sandboxes;
+    wait_until("the payout is settled, and nothing is due in its sandbox any more", async || {
         app.clock.advance(Duration::from_secs(5));
         tend(&app).await;
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    assert_eq!(app.sandbox.server.sandboxes.count_open(), 0, "nothing is due in it any more");
+        sandboxes.count_open() == 0 && app.clock.now().since(NOON) > Duration::from_mins(15)
+    })
+    .await;
     let records = one.call(Method::GET, "/api/v1/disbursement-records", Some(&session), None).await.json();
     assert_eq!(records[0]["status"], "COMPLETED");
 }

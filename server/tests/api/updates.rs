@@ -19,6 +19,9 @@ use crate::{
     test_app::{CONSOLE_TOKEN, Listener, Staff, TestApp, request, waiting},
 };
 
+/// How long an event is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 const PATH: &str = "/api/v1/events";
 
 /// An open stream.
@@ -59,8 +62,9 @@ impl Stream {
                 let data: Value = serde_json::from_str(&field("data").unwrap()).unwrap();
                 return Some((name, serde_json::from_value(data["changed"].clone()).unwrap()));
             }
-            let frame = tokio::time::timeout(Duration::from_secs(10), self.body.frame());
-            let bytes = frame.await.unwrap().transpose().unwrap()?.into_data().unwrap();
+            let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await;
+            let frame = frame.unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain: the next event"));
+            let bytes = frame.transpose().unwrap()?.into_data().unwrap();
             self.text.push_str(std::str::from_utf8(&bytes).unwrap());
         }
     }

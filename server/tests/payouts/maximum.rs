@@ -183,6 +183,10 @@ fn no_payout_is_above_the_maximum_that_was_in_force_when_it_was_claimed_at_lengt
     change_while_paying(number("MKOPO_TEST_ROUNDS").unwrap_or(1000).try_into().unwrap());
 }
 
+/// The connections that can't go on because of what another one has locked.
+const WAITING: &str = "
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
 /// The number of payouts of `LN-X7`.
 async fn payouts(connection: &mut PgConnection) -> i64 {
     let count = "SELECT count(*) FROM payout WHERE loan_id = 'LN-X7'";
@@ -198,7 +202,7 @@ fn once_a_lower_maximum_is_answered_no_claim_from_before_is_still_being_written_
     let (token, admin) = (sign_in(&server.address), sign_in_as("admin@mkopo.test", &server.address).unwrap());
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let other = || runtime.block_on(PgConnection::connect(&cluster.url)).unwrap();
-    let (mut writer, mut observer) = (other(), other());
+    let (mut writer, mut observer, mut reader) = (other(), other(), other());
     let mut write = |statement: &'static str| {
         runtime.block_on(sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut writer)).unwrap();
     };
@@ -216,10 +220,12 @@ fn once_a_lower_maximum_is_answered_no_claim_from_before_is_still_being_written_
         });
         let setting = scope.spawn(|| {
             let answer = set_maximum(&server, &admin, Some(amount_of(7) - 1));
-            (answer, runtime.block_on(payouts(&mut observer)))
+            (answer, runtime.block_on(payouts(&mut reader)))
         });
-        // Long enough for an answer.
-        thread::sleep(Duration::from_millis(500));
+        wait_until("the change waits for the claim, or is answered", Duration::from_secs(5), || {
+            let waiting = sqlx::query_scalar::<_, i64>(WAITING).fetch_one(&mut observer);
+            setting.is_finished() || runtime.block_on(waiting).unwrap() == 2
+        });
         write("ROLLBACK");
         let (maximum, there) = setting.join().unwrap();
         (paying.join().unwrap(), maximum, there)

@@ -18,7 +18,7 @@ use settings::DatabaseSettings;
 
 use crate::{
     server::{Answer, Server, try_call},
-    servers::Cluster,
+    servers::{Cluster, wait_until},
     test_app::{CONSOLE_TOKEN, disbursement_of, settings, waiting},
     test_store,
 };
@@ -103,11 +103,9 @@ fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so_on_postgresql()
     let refused = console(two, "POST", "/sandboxes", Some(&json!({"name": "pr-12"})));
     assert_eq!(refused.body["code"], "sandbox_exists");
     assert_eq!(console(two, "DELETE", "/sandboxes/pr-12", None).status, 204);
-    let began = Instant::now();
-    while call(one, "pr-12", "GET", PENDING, &token, None).status != 404 {
-        assert!(began.elapsed() < Duration::from_secs(20), "its server has not noticed");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("its server has noticed", Duration::from_secs(20), || {
+        call(one, "pr-12", "GET", PENDING, &token, None).status == 404
+    });
 }
 
 /// What a client knows of the sandboxes that it has made and removed.
