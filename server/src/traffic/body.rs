@@ -113,3 +113,68 @@ fn values_in(body: &Value) -> usize {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::{Snapshot, secrets::MASK};
+
+    fn secrets() -> Secrets {
+        let nothing = Snapshot { entries: Vec::new(), codes: Vec::new(), beginning: None };
+        Secrets::of(&nothing, "console-token-of-a-test").unwrap()
+    }
+
+    /// What is kept of a body: its size, the memory that it takes, and how it is shown.
+    fn kept(body: impl Into<Bytes>) -> (u64, usize, Value) {
+        let kept = KeptBody::of(&body.into());
+        (kept.size(), kept.kept_bytes(), kept.shown(&secrets()))
+    }
+
+    #[test]
+    fn a_body_of_at_most_8_kib_is_kept_whole() {
+        let of_size = |size: usize| format!("{}1", " ".repeat(size - 1));
+        assert_eq!(kept(""), (0, 0, Value::Null));
+        assert_eq!(kept(of_size(MAX_BYTES)), (8192, MAX_BYTES, json!("[8192 bytes, not an object]")));
+        assert_eq!(kept(of_size(MAX_BYTES + 1)), (8193, 0, json!("[8193 bytes]")));
+    }
+
+    #[test]
+    fn a_body_that_is_no_object_is_described() {
+        assert_eq!(kept("{").2, json!("[1 bytes, not JSON]"));
+        assert_eq!(kept("7").2, json!("[1 bytes, not an object]"));
+        assert_eq!(kept(r#"{"amount":7}"#).2, json!({"amount": 7}));
+        assert_eq!(kept("[7]").2, json!([MASK]));
+    }
+
+    #[test]
+    fn at_most_500_values_are_shown() {
+        // The object and the list are values, too.
+        let of_values = |count: usize| json!({"notifications": vec![json!({}); count - 2]});
+        let most = of_values(MAX_VALUES);
+        assert_eq!(kept(most.to_string()).2, most);
+        let size = of_values(MAX_VALUES + 1).to_string().len();
+        let shown = kept(of_values(MAX_VALUES + 1).to_string()).2;
+        assert_eq!(shown, json!(format!("[{size} bytes, too many values]")));
+    }
+
+    #[tokio::test]
+    async fn of_a_compressed_large_or_endless_answer_no_body_is_kept() {
+        let answer = |body: Body, is_compressed: bool| {
+            let mut answer = Response::new(body);
+            if is_compressed {
+                answer.headers_mut().insert(header::CONTENT_ENCODING, "gzip".parse().unwrap());
+            }
+            answer
+        };
+        let of = async |answer: Response| KeptBody::of_response(answer).await.0;
+        let (most, more) = ("x".repeat(MAX_BYTES), "x".repeat(MAX_BYTES + 1));
+        assert!(
+            matches!(of(answer(most.clone().into(), false)).await, KeptBody::Whole(bytes) if bytes == most)
+        );
+        assert!(matches!(of(answer(more.into(), false)).await, KeptBody::SizeOnly(8193)));
+        assert!(matches!(of(answer("{}".into(), true)).await, KeptBody::SizeOnly(2)));
+        assert!(matches!(of(answer(Body::empty(), true)).await, KeptBody::None));
+        let endless = Body::from_stream(futures::stream::pending::<Result<Bytes, std::io::Error>>());
+        assert!(matches!(of(answer(endless, false)).await, KeptBody::None));
+    }
+}

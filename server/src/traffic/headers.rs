@@ -76,3 +76,35 @@ fn kept(name: &HeaderName, value: &HeaderValue) -> Box<str> {
     }
     String::from_utf8_lossy(bytes).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(sent: &[(&'static str, &str)]) -> HeaderMap {
+        sent.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn of_the_authorization_only_the_kind_is_kept() {
+        for (sent, kept) in [("Bearer abc", "Bearer •••"), ("bearer abc", "Bearer •••"), ("Basic abc", MASK)]
+        {
+            let kept_headers = Headers::of_request(&headers(&[("authorization", sent)]));
+            assert_eq!(kept_headers.get(&header::AUTHORIZATION), Some(kept), "{sent}");
+        }
+    }
+
+    #[test]
+    fn of_a_long_header_only_the_size_is_kept_and_of_others_nothing() {
+        let (whole, long) = ("x".repeat(MAX_BYTES), "x".repeat(MAX_BYTES + 1));
+        let sent = [("accept", whole.as_str()), ("if-none-match", &long), ("cookie", "a=b")];
+        let kept = Headers::of_request(&headers(&sent));
+        assert_eq!(kept.get(&header::ACCEPT), Some(whole.as_str()));
+        assert_eq!(kept.get(&header::IF_NONE_MATCH), Some("[513 bytes]"));
+        assert_eq!(kept.get(&header::COOKIE), None);
+        let each = size_of::<(HeaderName, Box<str>)>();
+        assert_eq!(kept.kept_bytes(), 2 * each + MAX_BYTES + "[513 bytes]".len());
+        let answered = Headers::of_response(&headers(&[("etag", "\"1\""), ("set-cookie", "a=b")]));
+        assert_eq!((answered.get(&header::ETAG), answered.get(&header::SET_COOKIE)), (Some("\"1\""), None));
+    }
+}

@@ -278,6 +278,63 @@ mod tests {
     }
 
     #[test]
+    fn a_word_is_a_token_from_40_bytes_on() {
+        let secrets = secrets(&[]);
+        let (word, token) =
+            ("a-word_of.39".repeat(4)[..39].to_owned(), "a-word_of.40".repeat(4)[..40].to_owned());
+        assert_eq!(secrets.masked(&format!("{word} {token}, {word}")), format!("{word} •••, {word}"));
+    }
+
+    #[test]
+    fn only_the_values_of_secret_fields_are_known_as_secrets() {
+        let mut known = HashSet::new();
+        let body = json!({
+            "amount": 250_000,
+            "name": "ordinary",
+            "user": {"Token": " a-token ", "pins": {"otp": [481_516, 48, true]}},
+            "new_password": ["12345", "123456", "x".repeat(128), "x".repeat(129)],
+        });
+        collect(&body, false, &mut known);
+        let expected = ["a-token", "481516", "123456", &"x".repeat(128)].map(str::to_owned);
+        assert_eq!(known, HashSet::from(expected));
+    }
+
+    #[test]
+    fn paths_and_parameters_are_decoded_where_they_have_a_secret() {
+        let secrets = secrets(&["481516"]);
+        for (path, shown) in [
+            ("/api/v1/auth/a%20b+c", "/api/v1/auth/a%20b+c"),
+            ("/api/v1/auth/%34%38%31516", "/api/v1/auth/•••"),
+            ("/api/v1/auth/481516+x", "/api/v1/auth/••• x"),
+        ] {
+            assert_eq!(secrets.masked_path(path), shown);
+        }
+        let query = "cursor=a+b&limit=481516&email=a%40b.c&email=x&otp=1&colour=blue&amount=5";
+        let shown = secrets.masked_query(query);
+        let shown: Vec<_> = shown.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("cursor", "a b"),
+                ("limit", MASK),
+                ("email", "a@b.c"),
+                ("email", MASK),
+                ("otp", MASK),
+                (MASK, MASK),
+                ("amount", "5"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_phone_number_is_shown_in_part_in_its_field() {
+        assert_eq!(
+            shown(r#"{"phone_number":"0712345678","paid":true,"is_read":true}"#),
+            json!({"phone_number": "+25471•••••78", "is_read": true, "…": "1 not shown"})
+        );
+    }
+
+    #[test]
     fn the_number_of_known_secrets_is_bounded() {
         let many: Vec<String> = (0..3 * MAX_KNOWN).map(|number| format!("password {number}")).collect();
         let mut known = HashSet::new();
