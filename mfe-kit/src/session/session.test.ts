@@ -250,6 +250,42 @@ test('an answer that is not JSON is a failure', async () => {
   await expect(pending()).rejects.toMatchObject({ kind: 'malformed' });
 });
 
+test.for([
+  ['user', 'signed-out'],
+  ['auth_token', 'signed-out'],
+  [null, 'signed-out'],
+  ['theme', 'signed-in'],
+] as const)('a change of %s in another tab leaves this one %s', ([key, status]) => {
+  session.start();
+  session.signIn(SIGN_IN);
+  localStorage.removeItem('user');
+  window.dispatchEvent(new StorageEvent('storage', { key }));
+  expect(session.state.status).toBe(status);
+});
+
+test('the expiry is over once sign-in is shown, and not before it has ended', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  session.signIn(SIGN_IN);
+  session.expiryShown();
+  expect(session.state.status).toBe('signed-in');
+  session.expire();
+  session.expiryShown();
+  expect(session.state).toMatchObject({ expiry: 'ending' });
+  vi.advanceTimersByTime(1000);
+  session.expiryShown();
+  expect(session.state).toEqual({ status: 'signed-out', user: null });
+});
+
+test('whoever no longer listens hears of no change', () => {
+  const heard = vi.fn();
+  const stop = session.subscribe(heard);
+  session.signIn(SIGN_IN);
+  expect(heard).toHaveBeenCalledOnce();
+  stop();
+  session.clear();
+  expect(heard).toHaveBeenCalledOnce();
+});
+
 describe('where the screens are live', () => {
   beforeEach(() => {
     setPortalSettings({ screens: 'live', time_zone: 'Africa/Nairobi' });
@@ -257,8 +293,9 @@ describe('where the screens are live', () => {
   });
 
   test('the role and the name are the server’s', () => {
-    session.signIn({ ...SIGN_IN, name: 'Achieng Otieno', role: 'supervisor' });
-    expect(session.state.user).toMatchObject({ id: 1, name: 'Achieng Otieno', role: 'supervisor' });
+    const facts = { name: 'Achieng Otieno', role: 'supervisor', language: 'sw', timeZone: 'UTC' } as const;
+    session.signIn({ ...SIGN_IN, ...facts });
+    expect(session.state.user).toMatchObject({ id: 1, ...facts });
   });
 
   test('a provider that names no role, or one that is not known, leaves it as specified', () => {
@@ -296,8 +333,11 @@ describe('where the screens are live', () => {
 });
 
 test('where the screens are specified, nothing but the sign-in changes the stored user', async () => {
-  session.signIn({ ...SIGN_IN, name: 'Achieng Otieno', role: 'agent' });
+  session.signIn({ ...SIGN_IN, name: 'Achieng Otieno', role: 'agent', language: 'sw', timeZone: 'UTC' });
   const stored = localStorage.getItem('user');
+  expect(JSON.parse(stored!)).not.toMatchObject({ language: 'sw' });
+  expect(session.state.user).not.toHaveProperty('timeZone');
+  expect(session.state.user).not.toHaveProperty('name');
   answer('get', '/api/v1/auth/me', 200, currentUser({ role: 'supervisor' }));
   await queryClient.query(currentUserQuery());
   expect(localStorage.getItem('user')).toBe(stored);
