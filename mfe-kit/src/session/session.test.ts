@@ -130,7 +130,10 @@ test('REQ-058 a sign-out that does not reach the provider is only logged', async
   session.signIn(SIGN_IN);
   await signOut();
   expect(session.state.status).toBe('signed-out');
-  expect(console.error).toHaveBeenCalledOnce();
+  expect(console.error).toHaveBeenCalledExactlyOnceWith(
+    'Signing out at the provider failed',
+    expect.any(ApiError),
+  );
 });
 
 test('a failure has the server’s text, else the call’s', async () => {
@@ -222,6 +225,9 @@ test('REQ-367 REQ-069 the current user is read with a token only, and is null af
   const observer = new QueryObserver(queryClient, currentUserQuery());
   onTestFinished(observer.subscribe(() => undefined));
   expect(observer.getCurrentResult().fetchStatus).toBe('idle');
+  localStorage.setItem('auth_token', 'token-1');
+  expect(new QueryObserver(new QueryClient(), currentUserQuery()).getCurrentResult().isEnabled).toBe(true);
+  localStorage.clear();
 
   answer('get', '/api/v1/auth/me', 401, failure('No session', 'no_session'));
   session.signIn(SIGN_IN);
@@ -248,6 +254,65 @@ test('REQ-365 a call has a time limit of 10 seconds', async () => {
 test('an answer that is not JSON is a failure', async () => {
   garbled('get', '/api/v1/disbursements/pending', '<html>');
   await expect(pending()).rejects.toMatchObject({ kind: 'malformed' });
+});
+
+/** Another tab of the browser has changed what is stored. */
+const otherTab = (change: () => void) => {
+  change();
+  window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
+};
+
+const storeUser = (email = SIGN_IN.email) =>
+  localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', email }));
+
+test('whoever signed out has left, and no visitor has', async () => {
+  vi.resetModules();
+  const { session: fresh } = await import('mfe-kit');
+  expect(fresh.state).toEqual({ status: 'loading', user: null });
+  fresh.start();
+  expect(fresh.state).toMatchObject({ status: 'signed-out', hasLeft: false });
+  fresh.clear();
+  expect(fresh.state).toMatchObject({ hasLeft: false });
+  fresh.signIn(SIGN_IN);
+  fresh.clear();
+  expect(fresh.state).toMatchObject({ hasLeft: true });
+  otherTab(() => undefined);
+  expect(fresh.state).toMatchObject({ hasLeft: true });
+  fresh.signIn(SIGN_IN);
+  fresh.expire();
+  fresh.clear();
+  expect(fresh.state).toMatchObject({ hasLeft: false });
+});
+
+test('what was read is kept while the same user is signed in, and gone after a sign-out elsewhere', () => {
+  const read = () => queryClient.getQueryData(['pending-loans']);
+  const isRead = () => void queryClient.setQueryData(['pending-loans'], ['of Achieng']);
+  session.start();
+  isRead();
+  otherTab(() => undefined);
+  expect(read(), 'nobody was signed in').toBeDefined();
+  otherTab(() => storeUser());
+  expect(read(), 'who signed in elsewhere has it').toBeDefined();
+  otherTab(() => storeUser());
+  expect(read(), 'the same user').toBeDefined();
+  otherTab(() => localStorage.removeItem('user'));
+  expect(read()).toBeUndefined();
+});
+
+test('a session ends once, and a sign-out elsewhere meanwhile does not hide why', () => {
+  const shown = collectNotifications();
+  session.start();
+  session.signIn(SIGN_IN);
+  session.expire();
+  session.expire();
+  expect(shown.map(({ key }) => key)).toEqual(['session-expired']);
+  otherTab(() => localStorage.removeItem('user'));
+  expect(session.state).toMatchObject({ expiry: 'ending' });
+});
+
+test('signing out with nobody signed in calls nobody', async () => {
+  await signOut();
+  expect(console.error).not.toHaveBeenCalled();
 });
 
 test.for([
@@ -311,6 +376,18 @@ describe('where the screens are live', () => {
     await queryClient.query(currentUserQuery());
     expect(session.state.user).toMatchObject({ role: 'agent', name: 'Achieng A. Otieno' });
     expect(JSON.parse(localStorage.getItem('user')!)).toMatchObject({ role: 'agent' });
+  });
+
+  test('what is learned is told only where it is new and somebody is signed in', () => {
+    session.learn({ name: 'Nobody' });
+    expect(localStorage.getItem('user')).toBeNull();
+    session.signIn(SIGN_IN);
+    const heard = vi.fn();
+    onTestFinished(session.subscribe(heard));
+    session.learn({ name: 'Achieng Otieno' });
+    session.learn({ name: 'Achieng Otieno' });
+    expect(heard).toHaveBeenCalledOnce();
+    expect(session.state).toMatchObject({ status: 'signed-in', user: { name: 'Achieng Otieno' } });
   });
 
   test('dates are in the time zone that the person prefers, until they sign out', async () => {
