@@ -122,6 +122,11 @@ soak: tools ## Run the long payout tests: random schedules, kills, full disks, c
 	@MKOPO_TEST_FAILOVERS=$(FAILOVERS) \
 		$(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1 failover::
 
+.PHONY: mutants
+mutants: tools packages ## Change the code that pays out, limits, separates or masks, and list what no test notices (PART=masks for some of it)
+	@$(if $(filter-out web,$(PART)),,tools/mutants/web)
+	@$(if $(filter web,$(PART)),,tools/mutants/server $(PART))
+
 .PHONY: bench
 bench: tools chromium $(PORTAL)/slices.json ## Measure everything, and write docs/performance.md (BENCH="lists engines" for some of it)
 	@node tools/benchmarks/run.mjs $(BENCH)

@@ -1,0 +1,19 @@
+import { screenTests } from 'mfe-kit/build/vitest';
+import { defineConfig } from 'vitest/config';
+
+const testsOf = (name: string, ...include: string[]) => ({
+  root: name,
+  test: { ...screenTests, name, include },
+});
+
+/** The tests of each part: those that decide what is right there. */
+const PARTS: Record<string, ReturnType<typeof testsOf>> = {
+  session: testsOf('mfe-kit', 'src/{api,session}/*.test.ts'),
+  'sign-in': testsOf('mfe-auth', 'src/login/*.test.{ts,tsx}'),
+  payouts: testsOf('mfe-loans', 'src/payout/*.test.{ts,tsx}'),
+};
+
+const part = PARTS[process.env.MKOPO_MUTANTS ?? ''];
+if (!part) throw new Error('MKOPO_MUTANTS names no part');
+
+export default defineConfig({ test: { projects: [part] } });
