@@ -8,6 +8,7 @@ const COMMANDS = {
   check: 'say whether the build of this slice will load in a portal',
   build: 'build this slice into dist/',
   publish: 'publish the build of this slice',
+  deploy: 'publish dist/ and stay, as the program of a container',
 };
 
 const [command, ...args] = process.argv.slice(2);

@@ -182,7 +182,7 @@ test('a new slice needs a name, an empty folder and a portal', async () => {
 });
 
 test('an unknown command or option is refused', async () => {
-  expect(await run(['deploy'])).toMatchObject({
+  expect(await run(['serve'])).toMatchObject({
     code: 1,
     said: expect.stringMatching(/^Commands:\n {2}mfe-kit new /),
   });

@@ -19,7 +19,11 @@ export async function ask(portal, path, init = {}) {
   try {
     return await fetch(`${portal}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS), ...init });
   } catch (error) {
-    throw new Refusal(`${portal} can't be reached: ${error.cause?.message ?? error.message}.`);
+    // A name with several addresses has a cause for each.
+    const { cause = error } = error;
+    throw new Refusal(
+      `${portal} can't be reached: ${cause.message || cause.errors?.[0]?.message || cause.code}.`,
+    );
   }
 }
 

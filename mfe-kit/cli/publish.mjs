@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { create } from 'tar';
 import { MANIFEST } from '../build/manifest.mjs';
 import { run as build } from './build.mjs';
-import { ask, portalAt } from './portal.mjs';
+import { portalAt } from './portal.mjs';
 import { Refusal } from './refusal.mjs';
 import { portalOf, readSlicePackage } from './slice-package.mjs';
+import { upload } from './upload.mjs';
 
 /** Builds the slice, and publishes the build with the slice's deploy token. */
 export async function run(args) {
@@ -28,20 +27,11 @@ export async function run(args) {
       `publishing needs the deploy token of ${slicePackage.name} in MKOPO_DEPLOY_TOKEN: 'mkopo slice token add ${slicePackage.name}' makes one.`,
     );
   if (!isBuilt(slicePackage)) await build();
-  const query = new URLSearchParams(
-    ['hold', 'force'].filter((name) => values[name]).map((name) => [name, 'true']),
-  );
-  const answer = await ask(portal, `/deploy/slices?${query}`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/octet-stream' },
-    body: await archiveOf(join(slicePackage.folder, 'dist')),
-    signal: AbortSignal.timeout(120_000),
-  });
-  const told = await answer.json().catch(() => ({}));
-  if (!answer.ok)
-    throw new Refusal(told.error ?? `${portal} answered ${answer.status} and is not a Mkopo portal.`);
-  const outcome = answer.status === 201 ? 'is published' : 'was already published';
-  const live = told.live === slicePackage.version ? 'it is live' : `${told.live ?? 'no build'} is live`;
+  const query = ['hold', 'force'].filter((name) => values[name]).map((name) => [name, 'true']);
+  const { status, slice, error } = await upload(slicePackage, { portal, token, query });
+  if (error) throw new Refusal(error);
+  const outcome = status === 201 ? 'is published' : 'was already published';
+  const live = slice.live === slicePackage.version ? 'it is live' : `${slice.live ?? 'no build'} is live`;
   console.log(`${slicePackage.name} ${slicePackage.version} ${outcome}; ${live}.`);
 }
 
@@ -50,15 +40,4 @@ function isBuilt({ folder, version }) {
   const file = join(folder, 'dist', MANIFEST);
   if (process.env.CI !== 'true' || !existsSync(file)) return false;
   return JSON.parse(readFileSync(file, 'utf8')).metaData.buildInfo.buildVersion === version;
-}
-
-/** The build as one archive, always the same for the same files. The server compresses files itself. */
-async function archiveOf(folder) {
-  const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && !/\.(br|gz)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort();
-  const parts = [];
-  for await (const part of create({ cwd: folder, portable: true, noMtime: true }, files)) parts.push(part);
-  return Buffer.concat(parts);
 }

@@ -37,7 +37,6 @@ const TOOLS = [
   'react-router',
   'semver',
   'swc-loader',
-  'tar',
   'terser-webpack-plugin',
   'typescript',
   'vitest',
