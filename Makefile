@@ -73,6 +73,13 @@ slice: tools packages ## Create a new slice that builds, tests and loads (NAME=r
 	@node tools/dev/new-slice.mjs "$(NAME)"
 	@npm install $(QUIETLY)
 
+.PHONY: image
+image: packages ## Build the image `mkopo` with the whole product, and list what is in it in dist/sbom/
+	@docker build --target mkopo --tag mkopo \
+		--label org.opencontainers.image.version=$$(node -p "require('./package.json').version") \
+		--label org.opencontainers.image.revision=$$(git rev-parse HEAD) .
+	@tools/dependencies/sbom
+
 .PHONY: testkit
 testkit: kits python ## Build the test kit for TypeScript and Python, which the portal serves at /kit/
 	@testkit/python/build

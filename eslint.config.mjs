@@ -39,8 +39,6 @@ export default tseslint.config(
   js.configs.recommended,
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
   { files: ['tools/kits/kit-page/*.js'], languageOptions: { globals: globals.browser } },
-  // Runs in nginx, which provides `process`.
-  { files: ['mfe-shell/web-server/*.js'], languageOptions: { globals: { process: 'readonly' } } },
   {
     files: ['mfe-*/**/*.{ts,tsx}', '{e2e,testkit,tools}/**/*.ts', '*.ts'],
     extends: [

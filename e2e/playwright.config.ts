@@ -28,8 +28,8 @@ export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
   fullyParallel: true,
   // More than cores: a journey also waits, for a payout or for an animation.
   workers: isDeployed ? 1 : Math.ceil(availableParallelism() * 1.5),
-  // These start portals of their own.
-  ...(isDeployed && { testIgnore: /(elsewhere|live|provider|slices)\.spec/ }),
+  // These start portals of their own, one of them with `make dev`.
+  ...(isDeployed && { testIgnore: /(dev|elsewhere|live|provider|slices)\.spec/ }),
   retries: 0,
   // A slow payout takes 8 s before the server stops waiting, and CI's machines are small.
   timeout: 60_000,

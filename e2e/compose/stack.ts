@@ -1,8 +1,14 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { chmod, cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from '@playwright/test';
 import { PASSWORD } from 'mkopo-test';
+
+const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
 
 /** The address of the stack. */
 export const address = process.env.MKOPO_E2E_URL ?? '';
@@ -16,9 +22,93 @@ export async function compose(...args: string[]): Promise<string> {
 }
 
 /** Runs `docker …` and returns its output. */
-async function docker(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('docker', args, { maxBuffer: 64 * 1024 * 1024 });
+export async function docker(...args: string[]): Promise<string> {
+  const { stdout } = await run('docker', args, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
   return stdout.trim();
+}
+
+/** The last line that a service's container logged. */
+export async function lastLine(service: string): Promise<string | undefined> {
+  return (await compose('logs', '--no-log-prefix', service)).split('\n').at(-1);
+}
+
+/** Kills a program in its container as a crash does; the container engine has to notice it. */
+export async function crash(service: string, program: string): Promise<void> {
+  const script = `for process in /proc/[0-9]*; do
+    [[ $(readlink "$process/exe") != */${program} ]] || kill -KILL "\${process#/proc/}"
+  done`;
+  // The shell may go with it.
+  await compose('exec', '-T', service, 'bash', '-c', script).catch(() => undefined);
+}
+
+interface ListedSlice {
+  version: string;
+  entry: string;
+}
+
+/** The slices that browsers without a rollout get, by name. */
+export async function liveSlices(): Promise<Record<string, ListedSlice>> {
+  const answer = await fetch(`${address}/slices.json`);
+  return ((await answer.json()) as { slices: Record<string, ListedSlice> }).slices;
+}
+
+/** The version of mfe-loans that nothing has yet. */
+async function nextVersion(): Promise<string> {
+  const { slices } = await consoleCall<{ slices: { name: string; builds: { version: string }[] }[] }>(
+    'GET',
+    '/slices',
+  );
+  const { builds } = slices.find(({ name }) => name === 'mfe-loans') ?? { builds: [] };
+  const patches = builds.map(({ version }) => Number(version.split('.')[2]));
+  return `0.1.${Math.max(...patches) + 1}`;
+}
+
+/** A newer build of mfe-loans, whose list of pending loans has the heading `title`. */
+export interface NewerLoans {
+  version: string;
+  title: string;
+  /** Starts a container with it in place of the one that runs. Nothing else is built and started. */
+  deploy: (settings?: Record<string, string>) => Promise<void>;
+}
+
+/**
+ * Builds a newer mfe-loans from another checkout, in which only the owner may read the files. `edits` are further
+ * changes: a file, a text in it, and what replaces that.
+ */
+export async function buildNewerLoans(edits: [string, string, string][] = []): Promise<NewerLoans> {
+  const version = await nextVersion();
+  const title = `Loans to pay out ${version}`;
+  const checkout = await mkdtemp(join(tmpdir(), 'mkopo-checkout-'));
+  const files = await run('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root });
+  for (const file of files.stdout.split('\n').filter(Boolean)) {
+    const path = join(checkout, file);
+    await cp(join(root, file), path);
+    await chmod(path, (await stat(path)).mode & 0o700);
+  }
+  for (const [file, from, to] of [
+    ['package.json', '"version": "0.1.0"', `"version": "${version}"`],
+    ['src/loans-texts.ts', 'Pending Disbursements', title],
+    ...edits,
+  ] as const) {
+    const path = join(checkout, 'mfe-loans', file);
+    const text = await readFile(path, 'utf8');
+    expect(text, file).toContain(from);
+    await writeFile(path, text.replaceAll(from, to));
+  }
+  const project = [
+    'compose',
+    '--project-directory',
+    checkout,
+    '--file',
+    join(checkout, 'docker-compose.yml'),
+  ];
+  await docker(...project, 'build', 'mfe-loans');
+  const deploy = async (settings: Record<string, string> = {}) => {
+    const env = { ...process.env, ...settings };
+    await run('docker', [...project, 'up', '--build', '--detach', 'mfe-loans'], { env });
+    await rm(checkout, { recursive: true });
+  };
+  return { version, title, deploy };
 }
 
 /** A container as `docker inspect` describes it. */
@@ -65,7 +155,7 @@ export async function healthy(service: string): Promise<void> {
 }
 
 /** Calls the console's API and returns the JSON body. */
-async function consoleCall<T>(method: string, path: string, body?: object): Promise<T> {
+export async function consoleCall<T>(method: string, path: string, body?: object): Promise<T> {
   const answer = await fetch(`${consoleAddress}/console/api${path}`, {
     method,
     headers: {

@@ -1,5 +1,5 @@
 import { expect, test } from '../test';
-import { compose, containers, healthy, payThrough } from './stack';
+import { compose, containers, crash, healthy, payThrough } from './stack';
 
 const answeredBy = async (service: string) =>
   (await compose('logs', '--no-log-prefix', service))
@@ -17,6 +17,14 @@ test('one of two servers is killed during payouts: the other continues, and each
     expect(await answeredBy(service), `payouts that ${service} made`).toBeGreaterThan(0);
   await compose('start', 'server-2');
   await healthy('server-2');
+});
+
+test('the balancer is killed during payouts: it restarts, and each loan is paid once', async () => {
+  const { unanswered } = await payThrough(200, async () => {
+    await crash('balancer', 'haproxy');
+    await healthy('balancer');
+  });
+  expect(unanswered, 'calls that were cut').toBeGreaterThan(0);
 });
 
 test('sessions and lists are the same on both servers', async ({ page, mkopo }) => {

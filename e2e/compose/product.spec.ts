@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from '@playwright/test';
+import { address, docker } from './stack';
+
+const root = join(import.meta.dirname, '../..');
+const image = process.env.MKOPO_IMAGE ?? 'mkopo';
+
+test('one container has the whole product, and is ready within a second', async ({ page }) => {
+  const container = await docker(
+    ...['run', '--detach', '--rm', '--read-only', '--cap-drop', 'ALL'],
+    ...['--publish', '127.0.0.1::8080', '--publish', '127.0.0.1::8081', image, 'demo'],
+  );
+  const at = async (port: number) => `http://${await docker('port', container, `${port}/tcp`)}`;
+  const url = await at(8080);
+  await expect(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200)).toPass({
+    intervals: [50],
+  });
+  const ready = Date.now();
+  const started = Date.parse(await docker('inspect', '--format', '{{.State.StartedAt}}', container));
+  console.log(`   the product is ready ${ready - started} ms after its start`);
+  expect(ready - started).toBeLessThan(1_000);
+
+  expect(await docker('exec', container, 'id', '-u')).toBe('10001');
+  const labels = await docker('inspect', '--format', '{{json .Config.Labels}}', container);
+  expect(JSON.parse(labels)).toMatchObject({
+    'org.opencontainers.image.title': 'Mkopo',
+    'org.opencontainers.image.licenses': 'MIT',
+  });
+  await page.goto(url);
+  await expect(page.getByLabel('Email')).toBeVisible();
+  expect((await fetch(`${url}/kit/`)).status).toBe(200);
+  expect((await fetch(`${await at(8081)}/console/api/invariant`)).status).toBe(401);
+  await docker('stop', container);
+});
+
+test('the examples with Testcontainers work as they are in the documentation', async () => {
+  const page = await readFile(join(root, 'docs/testing.md'), 'utf8');
+  const section = /\n## With Testcontainers\n(?<text>[^]*?)\n## /.exec(page)?.groups?.text ?? '';
+  const example = (language: string) =>
+    RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(section)?.[1]?.replace("'mkopo'", `'${image}'`) ?? '';
+  const commands = [...section.matchAll(/^ {4}(.+)$/gm)].map(([, command]) => command);
+  const folder = await mkdtemp(join(tmpdir(), 'mkopo-testcontainers-'));
+  await writeFile(join(folder, 'payout.spec.ts'), example('ts'));
+  await writeFile(join(folder, 'test_payout.py'), example('python').replace('"mkopo"', `"${image}"`));
+  expect(commands).toHaveLength(5);
+  // Its image, which removes what a killed test leaves, can't be pulled everywhere.
+  const env = { ...process.env, MKOPO_URL: address, TESTCONTAINERS_RYUK_DISABLED: 'true' };
+  for (const command of commands)
+    await test.step(command ?? '', () =>
+      promisify(execFile)('bash', ['-c', command ?? ''], { cwd: folder, env }),
+    );
+  await rm(folder, { recursive: true });
+});
