@@ -39,6 +39,8 @@ RUN node ../mfe-kit/cli/mfe-kit.mjs build && chmod -R a+rX .
 FROM debian:bookworm-slim AS wheel
 WORKDIR /mkopo
 RUN apt-get update && apt-get install -y --no-install-recommends python3-venv
+# The same sources make the same package: a version of the shell has one content.
+ENV SOURCE_DATE_EPOCH=315532800
 COPY contract/openapi.yaml contract/
 COPY tools/machine tools/machine
 COPY testkit/python testkit/python
@@ -58,6 +60,7 @@ RUN (cd mfe-shell && node ../mfe-kit/cli/mfe-kit.mjs build) \
  && npm run gallery --workspace mfe-kit \
  && npm run pack --workspace mkopo-test \
  && node tools/kits/kit-folder.mjs mfe-shell/dist \
+ && node tools/portal/describe-shell.mjs --kit \
  && chmod -R a+rX mfe-shell
 
 # The program that publishes the build of a slice, or of the shell, to a server. It needs no packages.

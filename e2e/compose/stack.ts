@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { expect } from '@playwright/test';
 import { PASSWORD } from 'mkopo-test';
 
@@ -29,7 +29,8 @@ export async function docker(...args: string[]): Promise<string> {
 
 /** The last line that a service's container logged. */
 export async function lastLine(service: string): Promise<string | undefined> {
-  return (await compose('logs', '--no-log-prefix', service)).split('\n').at(-1);
+  const logged = await compose('logs', '--no-log-prefix', service);
+  return stripVTControlCharacters(logged).split('\n').at(-1);
 }
 
 /** Kills a program in its container as a crash does; the container engine has to notice it. */

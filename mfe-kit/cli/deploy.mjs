@@ -14,8 +14,8 @@ export const OUTCOME = join(tmpdir(), 'mfe-kit-deployed');
 /** The longest time between two tries, in seconds. */
 const LONGEST_S = 30;
 
-/** Refusals that end without another build: once a shell is there, a newer one is, and a rollout is over. */
-const PASSING = ['no_portal', 'wrong_shell', 'rollout_runs'];
+/** Refusals that end without another build: once there is a shell, one that fits or slices that fit, or a rollout is over. */
+const PASSING = ['no_portal', 'wrong_shell', 'shell_needed', 'rollout_runs'];
 
 /** The program of a slice's container: publishes the build in `dist/`, and stays until it is stopped. */
 export async function run(args) {
