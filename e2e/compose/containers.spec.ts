@@ -65,7 +65,7 @@ test('the page, its files and the slices are compressed in advance and have the 
   };
   const FOR_A_YEAR = 'public, max-age=31536000, immutable';
 
-  const page = await get('/pending-loans');
+  const page = await get('/pending-loans', { Accept: 'text/html' });
   expect(page.status).toBe(200);
   expect(page.headers.get('cache-control')).toBe('no-cache');
   expect(page.headers.get('content-security-policy')).toMatch(
@@ -75,7 +75,7 @@ test('the page, its files and the slices are compressed in advance and have the 
   const [script] = /\/assets\/[^"]+\.js/.exec(page.text) ?? [];
 
   const list = await get('/slices.json');
-  expect(list.headers.get('cache-control')).toBe('no-cache');
+  expect(list.headers.get('cache-control')).toBe('private, no-cache');
   const again = await get('/slices.json', { 'If-None-Match': list.headers.get('etag') ?? '' });
   expect(again.status).toBe(304);
   const { portal, slices } = JSON.parse(list.text) as {

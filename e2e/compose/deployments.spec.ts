@@ -124,8 +124,8 @@ test.describe('a build that crashes', () => {
     const loans = await buildNewerLoans([
       [
         'src/pending-loans/PendingLoansPage.tsx',
-        'export function PendingLoansPage() {',
-        "export function PendingLoansPage() {\n  if (Date.now() > 0) throw new Error('broken by this build');",
+        'export default function PendingLoansPage() {',
+        "export default function PendingLoansPage() {\n  if (Date.now() > 0) throw new Error('broken by this build');",
       ],
     ]);
     await loans.deploy({ MKOPO_ROLLOUT: '98:10m,100' });

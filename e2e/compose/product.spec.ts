@@ -42,7 +42,8 @@ test('the examples with Testcontainers work as they are in the documentation', a
   const section = /\n## With Testcontainers\n(?<text>[^]*?)\n## /.exec(page)?.groups?.text ?? '';
   const example = (language: string) =>
     RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(section)?.[1]?.replace("'mkopo'", `'${image}'`) ?? '';
-  const commands = [...section.matchAll(/^ {4}(.+)$/gm)].map(([, command]) => command);
+  const text = section.replaceAll(/```[^]*?```/g, '');
+  const commands = [...text.matchAll(/^ {4}(.+)$/gm)].map(([, command]) => command);
   const folder = await mkdtemp(join(tmpdir(), 'mkopo-testcontainers-'));
   await writeFile(join(folder, 'payout.spec.ts'), example('ts'));
   await writeFile(join(folder, 'test_payout.py'), example('python').replace('"mkopo"', `"${image}"`));

@@ -14,7 +14,11 @@ async function refusal(...options: string[]): Promise<{ code: number; said: stri
 }
 
 for (const [what, options, sentence] of [
-  ['a volume that can not be written', ['--user', '10002:10002'], /^mkopo: can't open .*\/data.*MKOPO_DATA/],
+  [
+    'a volume that can not be written',
+    ['--user', '10002:10002'],
+    /^mkopo: can't lock \/data\/.*MKOPO_DATA_DIR/,
+  ],
   [
     'a secret’s file that is not there',
     ['--env', 'MKOPO_JWT_SECRET_FILE=/run/secrets/jwt'],
