@@ -130,9 +130,12 @@ async fn find_published(
     Ok(Some(answer))
 }
 
-/// The page while no shell is there. Browsers load it again until one is.
-async fn being_deployed(sandbox: Sandbox) -> Response {
+/// The page while no shell is there. Browsers load it again until one is; for others, there is nothing.
+async fn being_deployed(sandbox: Sandbox, method: Method, headers: HeaderMap) -> Response {
     const AGAIN_AFTER_SECONDS: u32 = 2;
+    if !accept::asks_for_page(&headers) || method != Method::GET && method != Method::HEAD {
+        return Failure::NotFound.into_response();
+    }
     let heading = format!("{} is being deployed", sandbox.settings.brand);
     let text = "<p>This page goes on by itself as soon as the portal is there.</p>";
     notice::again(
