@@ -35,7 +35,9 @@ test('the time is the provider’s, as its last answer told it', async () => {
   expect(told).toBeLessThan(60_000);
   answered(new Date().toUTCString());
   await requestCode();
-  expect(Math.abs(now().getTime() - Date.now())).toBeLessThan(5);
+  const before = Date.now();
+  const again = now().getTime();
+  expect(again >= before && again <= Date.now()).toBe(true);
 });
 
 const SIGN_IN = { token: 'token-1', username: 'achieng', email: 'agent@mkopo.test' };
