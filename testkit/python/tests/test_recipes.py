@@ -88,12 +88,13 @@ def test_every_recipe_does_what_its_title_says(mkopo: Mkopo) -> None:
 
     recipe("Save")
     saved = grace.pending_loans()
-    mkopo.loans.approve()
+    approved = mkopo.loans.approve()["loan_id"]
     recipe("Jump to tomorrow")
     with pytest.raises(CallFailed, match="401"):
         grace.pending_loans()
     recipe("Go back to the real time")
-    assert len(grace.pending_loans()) == len(saved) + 1
+    # What the demo has left open may have settled tomorrow.
+    assert approved in [loan["loan_id"] for loan in grace.pending_loans()]
     recipe("Restore")
     assert grace.pending_loans() == saved
 

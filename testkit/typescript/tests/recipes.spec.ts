@@ -78,11 +78,12 @@ test('every recipe does what its title says', async ({ mkopo }) => {
 
   await recipe('Save');
   const saved = await grace.pendingLoans();
-  await mkopo.loans.approve();
+  const approved = await mkopo.loans.approve();
   await recipe('Jump to tomorrow');
   await expect(grace.pendingLoans()).rejects.toMatchObject({ status: 401 });
   await recipe('Go back to the real time');
-  expect(await grace.pendingLoans()).toHaveLength(saved.length + 1);
+  // What the demo has left open may have settled tomorrow.
+  expect((await grace.pendingLoans()).map((loan) => loan.loan_id)).toContain(approved.loan_id);
   await recipe('Restore');
   expect(await grace.pendingLoans()).toEqual(saved);
 
