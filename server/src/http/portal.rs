@@ -87,18 +87,11 @@ fn files_in(folder: PathBuf) -> ServeDir {
 
 /// Serves the files of the shell that was published and is live, if there is one.
 async fn published_shell(sandbox: Sandbox, request: Request, next: Next) -> Response {
-    if request.method() != Method::GET && request.method() != Method::HEAD {
+    if !files::is_read(&request) {
         return next.run(request).await;
     }
-    match find_published(&sandbox, request.uri().path(), request.headers()).await {
-        Ok(Some(answer)) => answer,
-        Ok(None) => next.run(request).await,
-        Err(failure) => {
-            // The portal's own files do not need the database.
-            let response = next.run(request).await;
-            if response.status().is_success() { response } else { failure.into_response() }
-        }
-    }
+    let found = find_published(&sandbox, request.uri().path(), request.headers()).await;
+    files::or_own(found, request, next).await
 }
 
 async fn find_published(
@@ -120,10 +113,8 @@ async fn find_published(
         None if is_for_people(path, headers) => shell_build::PAGE,
         None => return Ok(None),
     };
-    let Some(file) = files::of_live_shell(slices, name).await? else { return Ok(None) };
-    let policy = files::of_live_shell(slices, shell_build::POLICY).await?.map(|policy| policy.content);
-    let policy = policy
-        .and_then(|policy| content_security_policy(&String::from_utf8_lossy(&policy), &sandbox.settings));
+    let Some((file, policy)) = files::of_live_shell(slices, name).await? else { return Ok(None) };
+    let policy = content_security_policy(&String::from_utf8_lossy(&policy), &sandbox.settings);
     let policy = policy.ok_or_else(|| Failure::Internal("the live shell has no policy".to_owned()))?;
     let mut answer = file.answer(headers);
     answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);

@@ -74,7 +74,7 @@ async fn change(
             let live_before = before.live.as_ref();
             let previous = if act == SliceAction::RolledBack { None } else { live_before };
             set_live(connection, &name, Some(&version), previous).await?;
-            if is_watched && !name.is_shell() {
+            if is_watched {
                 watched::begin_live(connection, &bundled, &name, &version, live_before, &mark).await?;
             } else {
                 watched::end(connection, &name).await?;

@@ -253,8 +253,16 @@ fn name_of(manifest: &Manifest) -> Result<SliceName, Failure> {
 
 fn version_of(manifest: &Manifest) -> Result<Version, Failure> {
     let given = &manifest.meta_data.build_info.build_version;
-    let version = Version::parse(given).ok().filter(|version| version.build.is_empty() && given.len() <= 64);
-    version.ok_or_else(|| bad(format!("{given:?} is not a version such as 1.4.0 or 1.4.0-rc.1")))
+    Version::parse(given).ok().filter(is_of_build).ok_or_else(|| no_version(given))
+}
+
+/// Returns whether a build can have this version.
+pub(super) fn is_of_build(version: &Version) -> bool {
+    version.build.is_empty() && version.to_string().len() <= 64
+}
+
+pub(super) fn no_version(given: &str) -> Failure {
+    bad(format!("{given:?} is not a version such as 1.4.0 or 1.4.0-rc.1"))
 }
 
 /// Checks that everything the manifest names is a file of the build.

@@ -15,17 +15,30 @@ use crate::{
     builds::OF_SANDBOX,
     file_cache::File,
     of_world::Slices,
+    shell_build,
 };
 use base::{clock::UnixMillis, error::Failure};
 use store::{Database, query_as, query_scalar};
 
 /// Serves the files of published builds. All other paths are left to the portal's own files.
 pub async fn published(slices: Slices, request: Request, next: Next) -> Response {
-    if request.method() != Method::GET && request.method() != Method::HEAD {
+    if !is_read(&request) {
         return next.run(request).await;
     }
-    match find(&slices, request.uri().path().trim_start_matches('/')).await {
-        Ok(Some(file)) => file.answer(request.headers()),
+    let found = find(&slices, request.uri().path().trim_start_matches('/')).await;
+    let found = found.map(|file| file.map(|file| file.answer(request.headers())));
+    or_own(found, request, next).await
+}
+
+/// Returns whether a file may answer the request.
+pub fn is_read(request: &Request) -> bool {
+    request.method() == Method::GET || request.method() == Method::HEAD
+}
+
+/// Answers with what was `found` among the published files, or else with the portal's own.
+pub async fn or_own(found: Result<Option<Response>, Failure>, request: Request, next: Next) -> Response {
+    match found {
+        Ok(Some(answer)) => answer,
         Ok(None) => next.run(request).await,
         Err(failure) => {
             // The portal's own files do not need the database.
@@ -71,11 +84,12 @@ async fn find(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure>
 
 const LIVE: &str = "SELECT live_version FROM slice WHERE name = $1";
 
-/// A file of the build of the shell that is live in the world, if that is a published one.
+/// A file of the build of the shell that is live in the world, with the policy of this build; `None` unless it is a
+/// published one that has the file.
 ///
 /// # Errors
 /// When the database can't be read.
-pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<File>, Failure> {
+pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<(File, Bytes)>, Failure> {
     let (own, of_main) = (&slices.database, &slices.shared.database);
     let stores = [Some(own).filter(|_| !slices.are_of_main()), Some(of_main)];
     let mut live = None;
@@ -85,10 +99,12 @@ pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<File>, 
     }
     let Some(live): Option<String> = live else { return Ok(None) };
     for store in stores.into_iter().flatten() {
-        if let Some(file) = read(slices, store, [SHELL, &live, path]).await? {
-            let is_page = path.rsplit('.').next() == Some("html");
-            return Ok(Some(if is_page { File { media_type: "text/html", ..file } } else { file }));
+        let Some(mut file) = read(slices, store, [SHELL, &live, path]).await? else { continue };
+        if path.rsplit('.').next() == Some("html") {
+            file.media_type = "text/html";
         }
+        let policy = read(slices, store, [SHELL, &live, shell_build::POLICY]).await?;
+        return Ok(policy.map(|policy| (file, policy.content)));
     }
     Ok(None)
 }

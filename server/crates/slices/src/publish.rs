@@ -139,7 +139,7 @@ async fn store(
         SliceAction::Held
     } else {
         set_live(connection, &name, Some(&version), live_before).await?;
-        if publication.is_watched && !name.is_shell() {
+        if publication.is_watched {
             watched::begin_live(connection, bundled, &name, &version, live_before, &mark).await?;
         } else {
             watched::end(connection, &name).await?;

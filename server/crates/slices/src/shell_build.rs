@@ -6,7 +6,7 @@ use axum::http::HeaderValue;
 
 use crate::{
     brings::Shell,
-    build::{Build, SHELL, SliceName, digest, integrity_of},
+    build::{Build, SHELL, SliceName, digest, integrity_of, is_of_build, no_version},
     refusal::bad,
 };
 use base::error::Failure;
@@ -30,8 +30,8 @@ const DENIES: &str = "default-src 'none';";
 pub fn check(files: BTreeMap<String, Vec<u8>>) -> Result<Build, Failure> {
     let shell: Shell = serde_json::from_slice(content(&files, DESCRIPTION)?)
         .map_err(|error| bad(format!("Its {DESCRIPTION} can't be read: {error}")))?;
-    if !shell.version.build.is_empty() {
-        return Err(bad(format!("{} is not a version such as 1.4.0 or 1.4.0-rc.1", shell.version)));
+    if !is_of_build(&shell.version) {
+        return Err(no_version(&shell.version.to_string()));
     }
     let brings = shell.brings();
     brings.check(SHELL, &shell)?;

@@ -78,8 +78,8 @@ pub(super) async fn begin_live(
     against: Option<&Version>,
     mark: &Mark,
 ) -> Result<(), Failure> {
-    // Builds in other sandboxes are not watched.
-    if bundled.sandbox_id.is_some() {
+    // Builds in other sandboxes are not watched, nor the shell: pages report what slices do.
+    if bundled.sandbox_id.is_some() || name.is_shell() {
         return Ok(());
     }
     match against {

@@ -3,9 +3,9 @@
 //!
 //! The status of every PENDING payout is queried: first ten seconds after its start, then every five seconds, from
 //! twenty seconds on at intervals of a quarter of its age, up to five minutes, and immediately after a restart. A query
-//! may end with its server: two in a row that do leave time for a third within 30 seconds. A payout is due by the sandbox's clock
-//! or in base time, whichever comes first, so that setting the clock back delays nothing. Times too far ahead
-//! come from a machine whose clock was ahead, and are set again, so that no payout waits for them. If mobile
+//! may end with its server: two in a row that do leave time for a third within 30 seconds. A payout is due by the
+//! sandbox's clock or in base time, whichever comes first, so that setting the clock back delays nothing. Times too far
+//! ahead come from a machine whose clock was ahead, and are set again, so that no payout waits for them. If mobile
 //! money does not know a payout whose request has expired, the request is voided: it can't be paid from then
 //! on, even if it still arrives. Then the payout fails as not received, and its loan can be tried again. A
 //! server leases a payout before it queries it, so that several servers can reconcile concurrently. Settling

@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use super::{AddedToken, LIST, NewToken, add, digest, revoke};
+use super::{AddedToken, NewToken, add, digest, list, revoke};
 use crate::{build::SliceName, of_world::Slices};
 use base::error::Failure;
 use lending::events::{Kind, NewEvent, Trail};
-use store::{query_as, query_scalar};
+use store::query_scalar;
 
 /// The name of the tokens.
 const NAME: &str = "container";
@@ -81,7 +81,7 @@ async fn make(slices: &Slices, slice: SliceName) -> Result<String, Failure> {
         let event = NewEvent::on_command_line(now, kind).about(slice.as_str());
         Trail::of(vec![event.details(&format!("name: {NAME}"))])
     };
-    let all: Vec<super::DeployToken> = query_as(LIST).fetch_all(&mut *database.read().await?).await?;
+    let all = list(&mut *database.read().await?).await?;
     if all.iter().any(|token| token.slice == slice.as_str() && token.name == NAME) {
         let (slice, name) = (slice.as_str().to_owned(), NAME.to_owned());
         revoke(database, slice, name, &trail(Kind::DeployTokenRevoked)).await?;
