@@ -25,6 +25,7 @@ const RESERVED: [&str; 13] = [
     "slice-reports",
     "slices",
     "slices.json",
+    "spans",
 ];
 
 /// Maximum number of screens, and of menu entries, of a slice.
