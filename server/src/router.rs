@@ -8,7 +8,7 @@ use crate::{
     health,
     http::{
         edge::{self, Edge},
-        portal, reference,
+        page_spans, portal, reference,
     },
     sandboxes::{self, Sandbox},
 };
@@ -24,6 +24,7 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
         .nest(API, api(&sandbox.settings))
         .merge(slices::deploy::api::routes())
         .merge(slices::reports::api::routes())
+        .merge(page_spans::routes())
         .merge(portal::routes(&sandbox))
         .merge(reference::page())
         .merge(health::routes())

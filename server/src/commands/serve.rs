@@ -65,6 +65,7 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     );
     sandbox.close(PAYOUTS_TIMEOUT).await;
     drop(lock);
+    traces::end();
     tracing::info!("stopped");
     drop(log);
     Ok(())

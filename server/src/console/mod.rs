@@ -25,6 +25,8 @@ mod scenario;
 pub mod faults;
 // The latest calls of the API.
 pub mod traffic;
+// The traces of the latest calls.
+mod traces;
 // The differences between calls to the provider and the contract.
 mod contract;
 // The audit trail.
@@ -91,6 +93,7 @@ fn calls() -> Router {
         .merge(clock::api::routes())
         .merge(faults::api::routes())
         .merge(traffic::api::routes())
+        .merge(traces::api::routes())
         .merge(contract::api::routes())
         .merge(events::api::routes())
         .merge(loans::api::routes())
@@ -140,6 +143,7 @@ fn handlers(page: Page) -> MethodRouter {
         Page::Scenario => get(scenario::page::show).post(scenario::page::act),
         Page::Faults => get(faults::page::show).post(faults::page::act),
         Page::Traffic => get(traffic::page::show).post(traffic::page::act),
+        Page::Traces => get(traces::page::show),
         Page::Contract => get(contract::page::show),
         Page::Events => get(events::page::show),
         Page::Staff => get(staff::page::show).post(staff::page::act),

@@ -14,13 +14,14 @@ use futures::FutureExt;
 use http_body_util::BodyExt;
 use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowOrigin, CorsLayer};
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use crate::sandboxes::Sandbox;
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureBody, FailureFormat, PROBLEM_JSON, failure_media_type},
 };
+use contract::API;
 use settings::Settings;
 use web::accept::{self, items, quality};
 
@@ -83,6 +84,8 @@ pub async fn answer(
     let format = FailureFormat { request_id: Arc::clone(&request_id), problem };
     request.extensions_mut().insert(format.clone());
     let span = tracing::info_span!("request", id = %request_id);
+    let step = trace(&sandbox, &request, route.as_ref(), &request_id);
+    let traced = step.clone();
     async move {
         let started = tokio::time::Instant::now();
         let respond = async |request: Request| match found {
@@ -112,6 +115,10 @@ pub async fn answer(
             sandbox.server.metrics.answered(&method, route, response.status(), took);
         }
         let status = response.status().as_u16();
+        traced.record("http.response.status_code", status);
+        if response.status().is_server_error() {
+            traced.record("otel.status_code", "ERROR");
+        }
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         if method.is_safe() && status < 400 && took < SLOW_CALL {
             // Metrics count these; a log line for each would halve the throughput.
@@ -121,8 +128,20 @@ pub async fn answer(
         }
         response
     }
+    .instrument(step)
     .instrument(span)
     .await
+}
+
+/// The trace of a call of the API, or of one that changes something. What pages load is not traced.
+fn trace(sandbox: &Sandbox, request: &Request, route: Option<&MatchedPath>, request_id: &str) -> Span {
+    let is_traced = request.uri().path().starts_with(API) || !request.method().is_safe();
+    match route {
+        Some(route) if is_traced => {
+            traces::call(&sandbox.traces, request.method(), route.as_str(), request.headers(), request_id)
+        }
+        _ => Span::none(),
+    }
 }
 
 /// Answers `request` with the headers by which pages of other origins may read the answer.

@@ -34,6 +34,9 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
         "shell": listed.shell,
         "slices": listed.slices,
     });
+    if traces::state() != traces::State::Off {
+        body["portal"]["traces"] = true.into();
+    }
     if settings.has_live_screens() {
         body["portal"]["screens"] = "live".into();
     }

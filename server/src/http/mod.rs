@@ -9,6 +9,8 @@ pub mod edge;
 // The list of slices that a page loads.
 mod live_slices;
 mod open_connections;
+// What people did on pages, as spans of traces.
+pub mod page_spans;
 // The files of the built shell and its slices.
 pub mod portal;
 // The contract, as JSON and as a reference page.

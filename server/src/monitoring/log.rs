@@ -24,6 +24,7 @@ use tracing::{
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter, Layer as _,
+    filter::{FilterExt as _, filter_fn},
     fmt::format::debug_fn,
     layer::{Context, Filter, SubscriberExt as _},
     util::SubscriberInitExt as _,
@@ -39,11 +40,11 @@ static NOT_WRITTEN: AtomicU64 = AtomicU64::new(0);
 /// Counts the lines that waited behind too many others.
 static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
 
-/// Starts logging with the filter in `settings`: as text on a terminal, otherwise as JSON. Dropping the
-/// guard writes the lines that still wait.
+/// Starts logging with the filter in `settings`: as text on a terminal, otherwise as JSON. Starts collecting traces,
+/// too. Dropping the guard writes the lines that still wait.
 ///
 /// # Errors
-/// When the filter can't be read.
+/// When the filter, or a variable of traces, can't be read.
 pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
     let filter = EnvFilter::try_new(&settings.log)?;
     let (writer, guard) = NonBlockingBuilder::default()
@@ -63,8 +64,14 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
         lines.json().fmt_fields(field).boxed()
     };
     let repeats = Repeats::default();
-    tracing_subscriber::registry().with(filter).with(lines.with_filter(repeats)).init();
+    let lines = lines.with_filter(filter.and(repeats).and(filter_fn(|metadata| !is_of_trace(metadata))));
+    tracing_subscriber::registry().with(lines).with(traces::layer()?).init();
     Ok(guard)
+}
+
+/// Whether a span or a line is of a trace. The log has none of them.
+fn is_of_trace(metadata: &Metadata<'_>) -> bool {
+    matches!(metadata.target(), traces::ROOT | traces::STEP)
 }
 
 /// The number of lines lost since the start.

@@ -44,6 +44,7 @@ pub struct Metrics {
     requests: HistogramVec,
     event_streams: IntGauge,
     log_lines_lost: IntGauge,
+    spans_dropped: IntGauge,
     payouts: PayoutMetrics,
     database: DatabaseMetrics,
     outbox: OutboxMetrics,
@@ -245,6 +246,10 @@ impl Metrics {
             event_streams,
             log_lines_lost: registering
                 .gauge("mkopo_log_lines_lost", "Log lines that could not be written since the start.")?,
+            spans_dropped: registering.gauge(
+                "mkopo_spans_dropped",
+                "Spans of traces that were not kept or not exported since the start.",
+            )?,
             payouts: PayoutMetrics::new(&registering)?,
             database: DatabaseMetrics::new(&registering)?,
             outbox: OutboxMetrics::new(&registering)?,
@@ -306,6 +311,7 @@ impl Metrics {
             self.provider.calls.with_label_values(&[checked]).set(i64::try_from(*calls).unwrap_or(i64::MAX));
         }
         self.log_lines_lost.set(i64::try_from(log::lines_lost()).unwrap_or(i64::MAX));
+        self.spans_dropped.set(i64::try_from(traces::dropped()).unwrap_or(i64::MAX));
         let mut families = self.registry.gather();
         if let Some(sandboxes) = sandboxes {
             families.extend(of_sandboxes(&sandboxes).map_err(not_encoded)?);

@@ -102,7 +102,7 @@ impl Sandboxes {
         }
         if wish.recording.is_none() {
             let beginning = Beginning { world: content.world, now: base, is_frozen: wish.is_frozen };
-            self.meet(record.clone()).keep(Kept::of_new(beginning));
+            self.meet(record.clone()).keep(Kept::of_new(&record.name, beginning));
         }
         tracing::info!(sandbox = record.name.as_str(), "sandbox.made");
         self.wake.notify_one();

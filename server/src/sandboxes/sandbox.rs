@@ -102,21 +102,37 @@ impl std::fmt::Debug for Sandbox {
     }
 }
 
-/// The recorded calls of a sandbox, kept while it is closed.
+/// What a sandbox keeps in memory while it is closed: its recorded calls and their traces.
 #[derive(Clone, Debug)]
-pub struct Kept(Arc<Traffic>);
+pub struct Kept {
+    traffic: Arc<Traffic>,
+    traces: traces::Kept,
+}
 
 impl Kept {
     /// Returns the state of a sandbox with `beginning`, which this server has just made.
-    pub(crate) fn of_new(beginning: demo::Beginning) -> Self {
-        let traffic = Traffic::new(TRAFFIC_BYTES[2]);
-        traffic.begin_again(beginning);
-        Self(Arc::new(traffic))
+    pub(crate) fn of_new(name: &Name, beginning: demo::Beginning) -> Self {
+        let kept = Self::new(name, 2);
+        kept.traffic.begin_again(beginning);
+        kept
+    }
+
+    /// Nothing yet, with the memory of a sandbox that is in this `state`.
+    fn new(name: &Name, state: usize) -> Self {
+        let traffic = Arc::new(Traffic::new(TRAFFIC_BYTES[state]));
+        Self { traffic, traces: traces::Kept::new(name.as_str(), TRACE_BYTES[state]) }
+    }
+
+    fn bound(&self, state: usize) {
+        self.traffic.bound(TRAFFIC_BYTES[state]);
+        self.traces.bound(TRACE_BYTES[state]);
     }
 }
 
 /// The memory for recorded calls, in bytes: for `main`, for another open sandbox, and for a closed one.
 const TRAFFIC_BYTES: [usize; 3] = [8 * 1024 * 1024, 512 * 1024, 32 * 1024];
+/// The same for traces.
+const TRACE_BYTES: [usize; 3] = [2 * 1024 * 1024, 512 * 1024, 32 * 1024];
 
 impl Sandbox {
     /// Opens `main`, the sandbox that `settings` describe. In demo mode, an empty database is filled with
@@ -146,17 +162,9 @@ impl Sandbox {
         let secret = server.secret.clone();
         let identity =
             Identity { name: Name::main(), id: None, console_token: server.operator_token.clone() };
-        let traffic = Arc::new(Traffic::new(TRAFFIC_BYTES[0]));
-        let (sandbox, delivered) = Self::of_parts(
-            server,
-            identity,
-            Arc::new(settings),
-            clock,
-            database,
-            shared_read,
-            &secret,
-            traffic,
-        );
+        let kept = Kept::new(&identity.name, 0);
+        let (sandbox, delivered) =
+            Self::of_parts(server, identity, Arc::new(settings), clock, database, shared_read, &secret, kept);
         shared_clock::set(&sandbox.database, &sandbox.clock).await?;
         sync::reload(&sandbox).await?;
         if sandbox.settings.demo
@@ -209,12 +217,12 @@ impl Sandbox {
             id: Some(record.id.clone()),
             console_token: server.operator_token.of_sandbox(&record.token),
         };
-        let traffic = kept.map_or_else(|| Arc::new(Traffic::new(TRAFFIC_BYTES[1])), |kept| kept.0);
-        traffic.bound(TRAFFIC_BYTES[1]);
+        let kept = kept.unwrap_or_else(|| Kept::new(&identity.name, 1));
+        kept.bound(1);
         let (settings, clock) = (Arc::clone(&server.other_settings), server.clock.of_another_sandbox());
         let server = Arc::clone(server);
         let (sandbox, delivered) =
-            Self::of_parts(server, identity, settings, clock, database, shared_read, &secret, traffic);
+            Self::of_parts(server, identity, settings, clock, database, shared_read, &secret, kept);
         if let Err(failure) = sync::reload(&sandbox).await {
             sandbox.close_alone().await;
             return Err(failure);
@@ -232,7 +240,7 @@ impl Sandbox {
         database: Database,
         shared_read: SharedRead,
         secret: &SecretSlice<u8>,
-        traffic: Arc<Traffic>,
+        Kept { traffic, traces }: Kept,
     ) -> (Self, mpsc::Receiver<Delivery>) {
         let (results, delivered) = mpsc::channel(MAX_DELIVERIES);
         let Identity { name, id, console_token } = identity;
@@ -240,7 +248,7 @@ impl Sandbox {
         let metrics = id.is_none().then(|| Arc::clone(&server.metrics));
         let listener = listener(Arc::clone(&traffic), metrics);
         let mobile_money = MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results);
-        let world = World::new(settings, clock, randomness, database, shared_read, listener);
+        let world = World::new(settings, clock, randomness, database, shared_read, traces, listener);
         let outbox = Outbox::of(world.clone());
         let (pending, records) = (List::of(world.database.clone()), List::of(world.database.clone()));
         let (stopping, gauge) = (server.stopping.clone(), server.metrics.event_streams().clone());
@@ -338,8 +346,9 @@ impl Sandbox {
 
     /// Returns the state to keep while the sandbox is closed.
     pub(crate) fn kept(&self) -> Kept {
-        self.traffic.bound(TRAFFIC_BYTES[2]);
-        Kept(Arc::clone(&self.traffic))
+        let kept = Kept { traffic: Arc::clone(&self.traffic), traces: self.traces.clone() };
+        kept.bound(2);
+        kept
     }
 
     /// Waits up to `timeout` for running payouts, then stops the background tasks and closes the

@@ -11,7 +11,7 @@ use base::{clock::Clock, randomness::Randomness};
 use lending::auth::{fingerprint::Fingerprints, password::Passwords};
 use provider::Provider;
 use settings::Settings;
-use slices::Report;
+use slices::{Report, page_call::Limit};
 use store::{Database, server_lease::ServerLease, version::SharedRead};
 
 /// The state shared by all sandboxes of a process: that of the deployment and the machine, shared limits and
@@ -39,6 +39,8 @@ pub struct Server {
     pub metrics: Arc<Metrics>,
     /// The parts of slices that all sandboxes share.
     pub(crate) slices: Arc<slices::Shared>,
+    /// Limits the calls with spans of pages.
+    pub(crate) page_spans: Limit,
     /// The sandboxes besides `main`.
     pub sandboxes: Sandboxes,
     /// Cancelled when the process is asked to stop, to end work that would never end by itself.
@@ -76,6 +78,7 @@ impl Server {
             operator_token: ConsoleToken::new(console_token, fingerprints.clone()),
             provider: Provider::of(settings)?.map(Arc::new),
             slices: Arc::new(slices::Shared::new(database.clone(), report_stored)),
+            page_spans: Limit::default(),
             metrics,
             stopping: CancellationToken::new(),
             sandboxes: Sandboxes::new(

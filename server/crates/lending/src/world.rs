@@ -13,6 +13,7 @@ use base::{
 };
 use settings::Settings;
 use store::{Connection, Database, Transaction, query, query_as, version::SharedRead};
+use traces::Kept;
 
 /// One isolated instance of the data, with its clock. Clones share it.
 #[derive(Clone)]
@@ -32,6 +33,8 @@ pub struct WorldState {
     pub shared_read: SharedRead,
     /// The background tasks.
     pub tasks: Tasks,
+    /// Keeps the traces.
+    pub traces: Kept,
     /// Held while the clock is loaded, so that an older setting never replaces a newer one.
     pub loading_clock: Mutex<()>,
     listener: Listener,
@@ -81,6 +84,7 @@ impl World {
         randomness: Randomness,
         database: Database,
         shared_read: SharedRead,
+        traces: Kept,
         listener: Listener,
     ) -> Self {
         let (tasks, loading_clock) = (Tasks::default(), Mutex::default());
@@ -91,6 +95,7 @@ impl World {
             database,
             shared_read,
             tasks,
+            traces,
             loading_clock,
             listener,
         }))

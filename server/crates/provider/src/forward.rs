@@ -12,6 +12,7 @@ use futures::FutureExt;
 use http_body_util::Full;
 use percent_encoding::percent_decode_str;
 use tokio::time::Instant;
+use tracing::{Instrument, field};
 
 use super::{Provider, ProviderRefusal, answer_body::AnswerBody, headers};
 use base::error::{Failure, FailureFormat};
@@ -49,7 +50,7 @@ pub async fn unless_own<F: Future<Output = Response>>(
         call.await
     } else {
         // A caller that disconnects does not cut a payout off.
-        match world.tasks.finish(call).await {
+        match world.tasks.finish(call.in_current_span()).await {
             Ok(Some(answer)) => answer,
             Ok(None) => Err(Failure::Busy),
             Err(error) => Err(Failure::Internal(error.to_string())),
@@ -72,8 +73,14 @@ impl Provider {
         let Ok(Ok(place)) = place else { return Err(Failure::Busy) };
         let uri = original(&parts).clone();
         let mut observation = self.observer.begin(&parts.method, &uri, &parts.headers, &body);
-        let request = self.request(parts, body, &uri, client, &request_id)?;
-        let answer = match tokio::time::timeout_at(until, self.client.send(request)).await {
+        let step = traces::step!("forward", otel.kind = "client", otel.status_code = field::Empty);
+        let request = step.in_scope(|| self.request(parts, body, &uri, client, &request_id))?;
+        let sending = self.client.send(request).instrument(step.clone());
+        let answer = tokio::time::timeout_at(until, sending).await;
+        if !matches!(answer, Ok(Ok(_))) {
+            step.record("otel.status_code", "ERROR");
+        }
+        let answer = match answer {
             Err(_) => return Err(ProviderRefusal::ProviderSlow.into()),
             Ok(Err(error)) => {
                 let reason =

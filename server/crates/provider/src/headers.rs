@@ -17,7 +17,7 @@ const OF_REQUEST: [HeaderName; 10] = [
     header::IF_NONE_MATCH,
     header::USER_AGENT,
     HeaderName::from_static("idempotency-key"),
-    HeaderName::from_static("traceparent"),
+    TRACEPARENT,
     HeaderName::from_static("tracestate"),
 ];
 
@@ -38,6 +38,7 @@ const ENCODINGS: [&[u8]; 4] = [b"identity", b"gzip", b"br", b"zstd"];
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const PROVIDER_REQUEST_ID: HeaderName = HeaderName::from_static("x-provider-request-id");
 
 /// The headers of a call as the provider receives them, with our request id and the address of the client. Of the
@@ -52,6 +53,10 @@ pub fn of_request(headers: &HeaderMap, request_id: &str, client: IpAddr, behind_
     }
     if let Ok(id) = HeaderValue::from_str(request_id) {
         sent.insert(REQUEST_ID, id);
+    }
+    // Its spans are parts of this call's.
+    if let Some(span) = traces::traceparent().and_then(|span| HeaderValue::try_from(span).ok()) {
+        sent.insert(TRACEPARENT, span);
     }
     sent
 }

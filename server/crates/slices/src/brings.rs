@@ -11,7 +11,7 @@ use base::{error::Failure, text::is_plain};
 use lending::auth::Role;
 
 /// First segments of paths that this server answers itself, or that are files of the portal.
-const RESERVED: [&str; 13] = [
+const RESERVED: [&str; 14] = [
     ".well-known",
     "api",
     "assets",

@@ -5,9 +5,10 @@
 //! A sandbox has the builds of `main`, of which the same is live, until it chooses another or one is published in it.
 //! What is published in a sandbox is stored in its own database: it exists nowhere else, and goes with it.
 
-// The builds and the reports of a world.
+// The builds and the reports of a world, and the calls that pages make with them.
 mod file_cache;
 mod of_world;
+pub mod page_call;
 mod waiting;
 
 // What a build consists of.

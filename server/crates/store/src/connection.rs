@@ -10,6 +10,7 @@ use sqlx::{
     Connection as _, PgConnection, Postgres, SqlSafeStr, Sqlite, SqliteConnection, Transaction,
     pool::PoolConnection,
 };
+use tracing::{Instrument, Span};
 
 /// The maximum time for PostgreSQL's answer to one statement: a machine or network that does not respond is given
 /// up then, so that the next attempt reaches the server that took over. Longer than a wait for a lock.
@@ -136,19 +137,33 @@ impl Connection {
     /// # Errors
     /// Errors of the engine.
     pub async fn command(&mut self, sql: impl SqlSafeStr) -> Result<(), sqlx::Error> {
+        let sql = sql.into_sql_str();
+        let step = self.statement(sql.as_str());
         let sql = sqlx::raw_sql(sql);
-        match self {
-            Self::Sqlite(held) => sql.execute(&mut **held).await.map(|_| ()),
-            Self::Postgres(held) => {
-                let timeout = held.answer_timeout();
-                let running = sql.execute(&mut **held);
-                let Ok(outcome) = tokio::time::timeout(timeout, running).await else {
-                    held.discard();
-                    return Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()));
-                };
-                outcome.map(|_| ())
+        let running = async {
+            match self {
+                Self::Sqlite(held) => sql.execute(&mut **held).await.map(|_| ()),
+                Self::Postgres(held) => {
+                    let timeout = held.answer_timeout();
+                    let running = sql.execute(&mut **held);
+                    let Ok(outcome) = tokio::time::timeout(timeout, running).await else {
+                        held.discard();
+                        return Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()));
+                    };
+                    outcome.map(|_| ())
+                }
             }
-        }
+        };
+        traced(step, running).await
+    }
+
+    /// The step that running `sql` here is.
+    pub(super) fn statement(&self, sql: &str) -> Span {
+        let system = match self {
+            Self::Sqlite(_) => "sqlite",
+            Self::Postgres(_) => "postgresql",
+        };
+        traces::statement(system, sql)
     }
 
     /// Updates PostgreSQL's planner statistics. Autovacuum does so about a minute after a bulk insert;
@@ -172,6 +187,18 @@ impl Connection {
             Self::Postgres(held) => close(held).await,
         };
     }
+}
+
+/// Runs a statement as `step`, which fails with it.
+pub(super) async fn traced<T>(
+    step: Span,
+    running: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    let done = running.instrument(step.clone()).await;
+    if done.is_err() {
+        step.record("otel.status_code", "ERROR");
+    }
+    done
 }
 
 async fn close<DB: sqlx::Database>(held: Held<DB>) -> Result<(), sqlx::Error> {

@@ -12,12 +12,13 @@ use std::{
 
 use sqlx::{ConnectOptions, PgPool, SqlitePool};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tracing::Instrument;
 
 use base::error::Failure;
 
 use crate::{
     connect::{PostgresOptions, connect_postgres},
-    connection::Connection,
+    connection::{Connection, traced},
     durability,
     transaction::Transaction,
     writer::{Begin, Order, Target, Writer},
@@ -116,7 +117,9 @@ impl Database {
             Readers::Sqlite(readers) => Connection::sqlite_of_pool(readers.acquire().await?),
             // A pooler may answer each round trip outside of a transaction from another connection.
             Readers::Postgres(readers, true) => {
-                Connection::postgres_reading(readers.begin_with("BEGIN READ ONLY").await?, true)
+                const BEGIN: &str = "BEGIN READ ONLY";
+                let step = traces::statement("postgresql", BEGIN);
+                Connection::postgres_reading(traced(step, readers.begin_with(BEGIN)).await?, true)
             }
             Readers::Postgres(readers, false) => Connection::postgres_of_pool(readers.acquire().await?),
         }))
@@ -129,9 +132,13 @@ impl Database {
     pub async fn read_snapshot(&self) -> Result<Reader, Failure> {
         const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
         let mut connection = match &self.readers {
-            Readers::Sqlite(readers) => Connection::sqlite_reading(readers.begin().await?),
+            Readers::Sqlite(readers) => {
+                let step = traces::statement("sqlite", "BEGIN");
+                Connection::sqlite_reading(traced(step, readers.begin()).await?)
+            }
             Readers::Postgres(readers, is_pooled) => {
-                Connection::postgres_reading(readers.begin_with(BEGIN).await?, *is_pooled)
+                let step = traces::statement("postgresql", BEGIN);
+                Connection::postgres_reading(traced(step, readers.begin_with(BEGIN)).await?, *is_pooled)
             }
         };
         connection.set_long(true);
@@ -319,6 +326,8 @@ async fn begin(
     places: Vec<OwnedSemaphorePermit>,
 ) -> Result<Transaction, Failure> {
     let (granted, transaction) = oneshot::channel();
-    writer.send(Order::Begin(Begin { is_alone, places, granted })).map_err(|_| Failure::Busy)?;
-    transaction.await.map_err(|_| Failure::Busy)
+    let step = traces::step!("wait for the writer");
+    let begin = Begin { is_alone, places, granted, step: step.clone() };
+    writer.send(Order::Begin(begin)).map_err(|_| Failure::Busy)?;
+    transaction.instrument(step).await.map_err(|_| Failure::Busy)
 }

@@ -15,7 +15,7 @@ use sqlx::{
 
 use base::clock::UnixMillis;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, traced};
 
 /// Evaluates `$run` for either engine, with `$on` bound to the engine's connection, `$with` to
 /// its arguments, and `$keep` to whether the statement stays prepared.
@@ -141,30 +141,42 @@ impl Query {
     /// Errors of the engine.
     pub async fn execute(self, connection: &mut Connection) -> Result<u64, sqlx::Error> {
         let (sql, arguments) = self.ready(connection)?;
-        either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
-            .persistent(keep)
-            .execute(on)
-            .await
-            .map(|done| done.rows_affected()))
+        let step = connection.statement(sql.as_str());
+        let running = async {
+            either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
+                .persistent(keep)
+                .execute(on)
+                .await
+                .map(|done| done.rows_affected()))
+        };
+        traced(step, running).await
     }
 
     async fn row(self, connection: &mut Connection) -> Result<Option<Row>, sqlx::Error> {
         let (sql, arguments) = self.ready(connection)?;
-        either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
-            .persistent(keep)
-            .fetch_optional(on)
-            .await
-            .map(|row| row.map(Row::from)))
+        let step = connection.statement(sql.as_str());
+        let running = async {
+            either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
+                .persistent(keep)
+                .fetch_optional(on)
+                .await
+                .map(|row| row.map(Row::from)))
+        };
+        traced(step, running).await
     }
 
     /// Gives each row to `take` as it comes, so that no row is kept twice.
     async fn each_row(self, connection: &mut Connection, take: &mut Take<'_>) -> Result<(), sqlx::Error> {
         let (sql, arguments) = self.ready(connection)?;
-        either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
-            .persistent(keep)
-            .fetch(on)
-            .try_for_each(|row| ready(take(row.into())))
-            .await)
+        let step = connection.statement(sql.as_str());
+        let running = async {
+            either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
+                .persistent(keep)
+                .fetch(on)
+                .try_for_each(|row| ready(take(row.into())))
+                .await)
+        };
+        traced(step, running).await
     }
 }
 

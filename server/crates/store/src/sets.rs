@@ -10,6 +10,7 @@ use std::{
 };
 
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tracing::{Instrument, Span};
 
 use crate::{connection::Connection, database::Database, writer::MAX_BATCH_SIZE};
 use base::error::Failure;
@@ -65,6 +66,8 @@ struct Member<W: InSets> {
     answer: oneshot::Sender<Result<W::Done, Failure>>,
     /// Its place among the writes that wait.
     place: OwnedSemaphorePermit,
+    /// The step of the caller that waits.
+    step: Span,
 }
 
 impl<W: InSets> Sets<W> {
@@ -100,9 +103,10 @@ impl<W: InSets> Sets<W> {
     async fn done(&self, work: W, place: OwnedSemaphorePermit) -> Result<W::Done, Failure> {
         let lane = &self.lanes[self.database.lane_of(work.lane())];
         let (answer, answered) = oneshot::channel();
-        let member = Member { work: Arc::new(work), answer, place };
+        let step = traces::step!("write in a set");
+        let member = Member { work: Arc::new(work), answer, place, step: step.clone() };
         lane.send(member).map_err(|_| Failure::Busy)?;
-        answered.await.unwrap_or(Err(Failure::NotCommitted))
+        answered.instrument(step).await.unwrap_or(Err(Failure::NotCommitted))
     }
 }
 
@@ -129,13 +133,18 @@ async fn write_sets<W: InSets>(
 }
 
 async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Member<W>>) {
-    let (mut works, mut answers, mut places) = (Vec::new(), Vec::new(), Vec::new());
-    for Member { work, answer, place } in members {
+    let (mut works, mut callers, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for Member { work, answer, place, step } in members {
         works.push(work);
-        answers.push(answer);
+        callers.push((answer, step));
         places.push(place);
     }
-    let written = write_together(database, lane, places, &works).await;
+    // The statements are steps of the first caller; the others link to it.
+    let first = callers.first().map_or_else(Span::none, |(_, step)| step.clone());
+    for (_, step) in callers.iter().skip(1) {
+        step.follows_from(&first);
+    }
+    let written = write_together(database, lane, places, &works).instrument(first).await;
     let results = written.unwrap_or_else(|failure| {
         tracing::debug!(?failure, "a set was not written");
         let of_each = || match failure {
@@ -145,10 +154,10 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
         };
         works.iter().map(|_| Err(of_each())).collect()
     });
-    for ((work, result), answer) in works.into_iter().zip(results).zip(answers) {
+    for ((work, result), (answer, step)) in works.into_iter().zip(results).zip(callers) {
         if let Err(Failure::Conflict) = result {
             // The next set does not wait for it.
-            tokio::spawn(write_alone(database.clone(), lane, work, answer));
+            tokio::spawn(write_alone(database.clone(), lane, work, answer).instrument(step));
         } else {
             // Fails if the caller has gone.
             _ = answer.send(result);

@@ -3,6 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use tokio::sync::oneshot;
+use tracing::{Instrument, Span};
 
 use crate::connection::Connection;
 use base::error::Failure;
@@ -25,8 +26,17 @@ struct Lent {
 #[derive(Debug)]
 pub(super) struct Returned {
     pub connection: Connection,
-    /// The channel for the outcome of the commit; `None` to roll back.
-    pub commit: Option<oneshot::Sender<Outcome>>,
+    /// `None` to roll back.
+    pub commit: Option<Commit>,
+}
+
+/// A caller that waits for the commit.
+#[derive(Debug)]
+pub(super) struct Commit {
+    /// The channel for the outcome.
+    pub outcome: oneshot::Sender<Outcome>,
+    /// The step of the caller that waits.
+    pub step: Span,
 }
 
 /// The outcome of a commit.
@@ -52,16 +62,17 @@ impl Transaction {
     /// # Errors
     /// [`Failure::Busy`] if nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was.
     pub async fn commit(mut self) -> Result<(), Failure> {
-        let (commit, outcome) = oneshot::channel();
-        self.give_back(Some(commit));
-        match outcome.await {
+        let (sender, outcome) = oneshot::channel();
+        let step = traces::step!("commit");
+        self.give_back(Some(Commit { outcome: sender, step: step.clone() }));
+        match outcome.instrument(step).await {
             Ok(Outcome::Committed) => Ok(()),
             Ok(Outcome::NotDone) => Err(Failure::Busy),
             Ok(Outcome::Unknown) | Err(_) => Err(Failure::NotCommitted),
         }
     }
 
-    fn give_back(&mut self, commit: Option<oneshot::Sender<Outcome>>) {
+    fn give_back(&mut self, commit: Option<Commit>) {
         if let Some(Lent { connection, back }) = self.lent.take() {
             // Fails if the writer has stopped; its connection is closed then.
             _ = back.send(Returned { connection, commit });

@@ -21,6 +21,7 @@ use std::{
 use axum::{extract::FromRequestParts, http::request::Parts};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::{Instrument, Span};
 
 use crate::{
     connection::Connection,
@@ -101,7 +102,10 @@ pub struct SharedRead {
 }
 
 /// A call that waits for the version.
-type Waiter = oneshot::Sender<Version>;
+struct Waiter {
+    answer: oneshot::Sender<Version>,
+    step: Span,
+}
 
 impl SharedRead {
     /// Reads from `database` until it is ended or the last clone is dropped.
@@ -146,8 +150,9 @@ impl SharedRead {
     /// [`Failure::Busy`] if the database does not answer.
     pub async fn version(&self) -> Result<Version, Failure> {
         let (answer, answered) = oneshot::channel();
-        self.ask.send(answer).map_err(|_| Failure::Busy)?;
-        answered.await.map_err(|_| Failure::Busy)
+        let step = traces::step!("read the version");
+        self.ask.send(Waiter { answer, step: step.clone() }).map_err(|_| Failure::Busy)?;
+        answered.instrument(step).await.map_err(|_| Failure::Busy)
     }
 }
 
@@ -182,12 +187,13 @@ impl Source {
             while let Ok(waiter) = waiting.try_recv() {
                 waiters.push(waiter);
             }
-            let reading = tokio::time::timeout(READ_TIMEOUT, self.read());
+            let step = waiters.first().map_or_else(Span::none, |waiter| waiter.step.clone());
+            let reading = tokio::time::timeout(READ_TIMEOUT, self.read()).instrument(step);
             match reading.await.unwrap_or(Err(Failure::Busy)) {
                 Ok(version) => {
                     for waiter in waiters.drain(..) {
                         // Fails if the caller has disconnected.
-                        _ = waiter.send(version);
+                        _ = waiter.answer.send(version);
                     }
                 }
                 Err(failure) => {

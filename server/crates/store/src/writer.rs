@@ -13,13 +13,14 @@
 
 use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use tracing::{Instrument, Span};
 
 use base::engine_error;
 
 use crate::{
     connect::{PostgresOptions, connect_postgres, connect_sqlite},
     connection::Connection,
-    transaction::{Outcome, Returned, Transaction},
+    transaction::{Commit, Outcome, Returned, Transaction},
 };
 
 /// The maximum number of writes per commit, which bounds how long a commit takes.
@@ -43,6 +44,8 @@ pub(super) struct Begin {
     pub places: Vec<OwnedSemaphorePermit>,
     /// Dropped if no transaction can begin.
     pub granted: oneshot::Sender<Transaction>,
+    /// The step of the caller that waits.
+    pub step: Span,
 }
 
 /// The database of the writer, and its transaction statements.
@@ -198,14 +201,15 @@ impl Writer {
 
     async fn write_together(&mut self, first: Begin) {
         let mut callers = Vec::new();
-        let outcome = match self.begin(first.is_alone).await {
+        let step = first.step.clone();
+        let outcome = match self.begin(first.is_alone).instrument(step).await {
             Ok(connection) => self.attempt(connection, first, &mut callers).await,
             Err(error) => {
                 tracing::error!(%error, "database unavailable");
                 return self.refuse_together(first);
             }
         };
-        for caller in callers {
+        for Commit { outcome: caller, .. } in callers {
             _ = caller.send(outcome);
         }
         if outcome == Outcome::Committed {
@@ -249,17 +253,18 @@ impl Writer {
 
     /// Runs a batch, and returns its outcome for the `callers` that commit. Keeps the connection if it can be
     /// used again.
-    async fn attempt(
-        &mut self,
-        connection: Connection,
-        first: Begin,
-        callers: &mut Vec<oneshot::Sender<Outcome>>,
-    ) -> Outcome {
+    async fn attempt(&mut self, connection: Connection, first: Begin, callers: &mut Vec<Commit>) -> Outcome {
         let Some((mut connection, ran)) = self.lend_to_all(connection, first, callers).await else {
             return Outcome::NotDone;
         };
         let (outcome, is_usable) = match ran {
-            Ok(()) => self.commit(&mut connection).await,
+            Ok(()) => {
+                let step = callers.first().map_or_else(Span::none, |commit| commit.step.clone());
+                for other in callers.iter().skip(1) {
+                    other.step.follows_from(&step);
+                }
+                self.commit(&mut connection).instrument(step).await
+            }
             Err(error) => {
                 tracing::error!(%error, "writing failed");
                 (Outcome::NotDone, roll_back(&mut connection, &error).await != RolledBack::Failed)
@@ -293,13 +298,13 @@ impl Writer {
         &mut self,
         mut connection: Connection,
         first: Begin,
-        callers: &mut Vec<oneshot::Sender<Outcome>>,
+        callers: &mut Vec<Commit>,
     ) -> Option<(Connection, Result<(), sqlx::Error>)> {
         let mut next = Some(first);
         let mut lent = 0;
-        while let Some(Begin { is_alone, places, granted }) = next {
+        while let Some(Begin { is_alone, places, granted, step }) = next {
             if lent > 0
-                && let Err(error) = connection.command(NEXT_WRITE).await
+                && let Err(error) = connection.command(NEXT_WRITE).instrument(step).await
             {
                 return Some((connection, Err(error)));
             }

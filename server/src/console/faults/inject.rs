@@ -10,6 +10,8 @@ use axum::{
 };
 use futures::{StreamExt, stream};
 
+use tracing::{Instrument, Span};
+
 use crate::{
     console::ConsoleRefusal,
     faults::{Fault, FaultPhase, Kind, draw},
@@ -59,7 +61,12 @@ pub async fn inject<F: Future<Output = Response>>(
     };
     wait(sandbox, &hit, FaultPhase::After).await;
     edge::write_failure(&mut response, format);
-    let mut response = apply(&last, response).await;
+    let step = if last.kind == Kind::Latency {
+        Span::none()
+    } else {
+        traces::step!("fault", mkopo.fault = ?last.kind)
+    };
+    let mut response = apply(&last, response).instrument(step).await;
     response.extensions_mut().insert(Hit(last.kind));
     response
 }
@@ -87,7 +94,8 @@ pub fn to_be_repeated(sandbox: &Sandbox, request: &Request) -> Option<Response> 
 async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
     for fault in hit.iter().filter(|fault| fault.phase == phase) {
         let ms = fault.ms.unwrap_or_default().unsigned_abs();
-        sandbox.clock.sleep(Duration::from_millis(ms)).await;
+        let step = traces::step!("fault", mkopo.fault = ?fault.kind);
+        sandbox.clock.sleep(Duration::from_millis(ms)).instrument(step).await;
     }
 }
 

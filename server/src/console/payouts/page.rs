@@ -3,13 +3,16 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
-use crate::console::view::{
-    frame::{Frame, empty_state, note},
-    icon::Icon,
-    page::Page,
-    table::{Head, older_link, table},
-    visit::Visit,
-    words::{Tone, count, kes, tag, timestamp},
+use crate::console::{
+    traces,
+    view::{
+        frame::{Frame, empty_state, note},
+        icon::Icon,
+        page::Page,
+        table::{Head, older_link, table},
+        visit::Visit,
+        words::{Tone, count, kes, tag, timestamp},
+    },
 };
 use base::error::Failure;
 use lending::{
@@ -117,7 +120,7 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
                         <span class="second">{record.loan_id.to_string()}</span>
                     </td>
                     <td class="more" data-label="Started">
-                        {timestamp(record.created_at)}
+                        <a href=traces::page::address(&record.id)>{timestamp(record.created_at)}</a>
                         <span class="second">"by "{record.user_first_name}" "{record.user_last_name}</span>
                     </td>
                 </tr>

@@ -23,6 +23,7 @@ pub enum Icon {
     Slices,
     Store,
     Success,
+    Trace,
     Transfer,
     User,
 }
@@ -48,6 +49,7 @@ impl Icon {
             Self::Slices => "M12 3l9 5-9 5-9-5zM3 12.5l9 5 9-5M3 17l9 5 9-5",
             Self::Store => "M4 6c0-4 16-4 16 0s-16 4-16 0v12c0 4 16 4 16 0V6M4 12c0 4 16 4 16 0",
             Self::Success => "M3 12a9 9 0 1 0 18 0a9 9 0 1 0-18 0M8 12.5l2.7 2.7L16 9.5",
+            Self::Trace => "M3 5h9M7 10h10M11 15h6M14 20h7",
             Self::Transfer => "M7 4 3 8l4 4M3 8h14M17 12l4 4-4 4M21 16H7",
             Self::User => "M8 8a4 4 0 1 0 8 0a4 4 0 1 0-8 0M4 21a8 8 0 0 1 16 0",
         }

@@ -13,6 +13,7 @@ pub enum Page {
     Scenario,
     Faults,
     Traffic,
+    Traces,
     Contract,
     Events,
     Staff,
@@ -24,7 +25,7 @@ pub enum Page {
 
 impl Page {
     /// Every page.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Overview,
         Self::Outbox,
         Self::Loans,
@@ -32,6 +33,7 @@ impl Page {
         Self::Scenario,
         Self::Faults,
         Self::Traffic,
+        Self::Traces,
         Self::Contract,
         Self::Events,
         Self::Staff,
@@ -51,6 +53,7 @@ impl Page {
             Self::Scenario => "Scenario",
             Self::Faults => "Faults",
             Self::Traffic => "Traffic",
+            Self::Traces => "Traces",
             Self::Contract => "Contract",
             Self::Events => "Events",
             Self::Staff => "Staff",
@@ -71,6 +74,7 @@ impl Page {
             Self::Scenario => "/console/scenario",
             Self::Faults => "/console/faults",
             Self::Traffic => "/console/traffic",
+            Self::Traces => "/console/traces",
             Self::Contract => "/console/contract",
             Self::Events => "/console/events",
             Self::Staff => "/console/staff",
@@ -91,6 +95,7 @@ impl Page {
             Self::Scenario => Icon::Phone,
             Self::Faults => Icon::Alert,
             Self::Traffic => Icon::List,
+            Self::Traces => Icon::Trace,
             Self::Contract => Icon::Success,
             Self::Events => Icon::Events,
             Self::Staff => Icon::User,

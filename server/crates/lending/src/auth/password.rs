@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, de};
 use tokio::sync::Semaphore;
+use tracing::Instrument;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::auth::AuthRefusal;
@@ -117,11 +118,12 @@ impl Passwords {
         timeout: Duration,
         job: impl FnOnce(&mut Vec<Block>) -> T + Send + 'static,
     ) -> Result<T, Failure> {
+        let step = traces::step!("wait for a core");
         let permits = async {
             let own = Arc::clone(&self.own_slots).acquire_owned().await?;
             Ok((own, Arc::clone(&self.slots).acquire_owned().await?))
         };
-        let permits = tokio::time::timeout(timeout, permits).await;
+        let permits = tokio::time::timeout(timeout, permits).instrument(step).await;
         let permits = permits.map_err(|_| AuthRefusal::SignInsWait { wait: timeout })?;
         let permits =
             permits.map_err(|closed: tokio::sync::AcquireError| Failure::Internal(closed.to_string()))?;
@@ -137,6 +139,7 @@ impl Passwords {
             drop((spare, permits));
             result
         })
+        .instrument(traces::step!("hash the password"))
         .await
         .map_err(|panicked| Failure::Internal(panicked.to_string()))
     }

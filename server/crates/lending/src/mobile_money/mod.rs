@@ -97,6 +97,8 @@ pub struct Delivery {
     pub copy: DataCopy,
     /// The result of the payment.
     pub answer: Answer,
+    /// The span of the request.
+    pub traceparent: Option<String>,
     /// Notified when the result has been processed.
     pub processed: oneshot::Sender<()>,
 }

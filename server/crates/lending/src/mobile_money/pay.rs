@@ -70,6 +70,7 @@ impl MobileMoney {
             originator_id: originator_id.to_owned(),
             copy,
             answer: answer.clone(),
+            traceparent: traces::traceparent(),
             processed,
         });
         is_processed

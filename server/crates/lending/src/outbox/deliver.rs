@@ -14,6 +14,8 @@ use lettre::{
     message::{Mailbox, Message, MessageBuilder, header::ContentType},
 };
 
+use tracing::Instrument;
+
 use super::Outbox;
 use base::{clock::UnixMillis, error::Failure, ids::MessageId};
 use settings::Settings;
@@ -126,6 +128,7 @@ struct Claimed {
     body: String,
     created_at: UnixMillis,
     attempts: i64,
+    traceparent: Option<String>,
 }
 
 const GIVE_UP: &str = "
@@ -138,7 +141,7 @@ const CLAIM: &str = "
     UPDATE outbox_message SET next_attempt_at = $2, attempts = attempts + 1
     WHERE next_attempt_at <= $1 AND message_id IN
         (SELECT message_id FROM outbox_message WHERE next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $3)
-    RETURNING message_id, recipient, subject, body, created_at, attempts";
+    RETURNING message_id, recipient, subject, body, created_at, attempts, traceparent";
 
 /// Sends all due messages.
 async fn deliver(outbox: &Outbox, mailer: &Mailer) -> Result<(), Failure> {
@@ -157,7 +160,11 @@ async fn deliver(outbox: &Outbox, mailer: &Mailer) -> Result<(), Failure> {
         if claimed.is_empty() {
             return Ok(());
         }
-        let sent = claimed.into_iter().map(|message| attempt(outbox, mailer, message));
+        let sent = claimed.into_iter().map(|message| {
+            let step =
+                traces::later(&outbox.world.traces, "send the message", message.traceparent.as_deref());
+            attempt(outbox, mailer, message).instrument(step)
+        });
         for result in futures::future::join_all(sent).await {
             result?;
         }

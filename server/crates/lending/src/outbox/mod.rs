@@ -34,8 +34,9 @@ pub struct Code<'a> {
 
 const ENQUEUE: &str = "
     INSERT INTO outbox_message
-        (message_id, channel, recipient, subject, body, code, code_expires_at, created_at, next_attempt_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        (message_id, channel, recipient, subject, body, code, code_expires_at, created_at, next_attempt_at,
+         traceparent)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 /// Adds an e-mail to the outbox.
 pub async fn email(
@@ -57,6 +58,7 @@ pub async fn email(
         .bind(code.map(|code| code.expires_at))
         .bind(now)
         .bind(now)
+        .bind(traces::traceparent())
         .execute(connection)
         .await?;
     Ok(())
@@ -81,6 +83,7 @@ pub async fn sms(
         .bind(code.map(|code| code.expires_at))
         .bind(now)
         .bind(None::<UnixMillis>)
+        .bind(traces::traceparent())
         .execute(connection)
         .await?;
     Ok(())
@@ -97,20 +100,28 @@ pub struct NewSms {
     pub body: String,
     /// The time at which it was written.
     pub at: UnixMillis,
+    /// The span in which it was written.
+    pub traceparent: Option<String>,
 }
 
 const ENQUEUE_SMS: &str = "
-    INSERT INTO outbox_message (message_id, channel, recipient, body, created_at)
+    INSERT INTO outbox_message (message_id, channel, recipient, body, created_at, traceparent)
     SELECT value ->> 'message_id', 'sms', value ->> 'to', value ->> 'body',
-           CAST(value ->> 'at' AS BIGINT)
+           CAST(value ->> 'at' AS BIGINT), value ->> 'traceparent'
     FROM json_each($1)";
 
 /// Adds any number of SMS to the outbox.
 pub async fn sms_to_all(connection: &mut Connection, messages: &[NewSms]) -> Result<(), sqlx::Error> {
     let rows: Vec<Value> = messages
         .iter()
-        .map(|NewSms { message_id, to, body, at }| {
-            json!({ "message_id": message_id, "to": to.as_str(), "body": body, "at": at.0 })
+        .map(|NewSms { message_id, to, body, at, traceparent }| {
+            json!({
+                "message_id": message_id,
+                "to": to.as_str(),
+                "body": body,
+                "at": at.0,
+                "traceparent": traceparent,
+            })
         })
         .collect();
     query(ENQUEUE_SMS).bind(Value::from(rows).to_string()).execute(connection).await?;

@@ -41,6 +41,8 @@ pub struct Claim {
     pub(super) claimed_at: UnixMillis,
     /// Whether the maximum that administrators set applies.
     pub(super) has_maximum: bool,
+    /// The span of the call.
+    pub(super) traceparent: Option<String>,
 }
 
 /// The result of a claim.
@@ -108,11 +110,11 @@ enum Found {
 const CLAIM: &str = "
     INSERT INTO payout
         (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
-         check_at, claimed_at, check_by)
+         check_at, claimed_at, check_by, traceparent)
     SELECT value ->> 'payout_id', value ->> 'loan_id', value ->> 'transaction_id',
            CAST(value ->> 'amount' AS BIGINT), value ->> 'phone_number', 'PENDING', value ->> 'staff_id',
            value ->> 'agent_id', CAST(value ->> 'created_at' AS BIGINT), CAST(value ->> 'check_at' AS BIGINT),
-           CAST(value ->> 'claimed_at' AS BIGINT), CAST(value ->> 'check_by' AS BIGINT)
+           CAST(value ->> 'claimed_at' AS BIGINT), CAST(value ->> 'check_by' AS BIGINT), value ->> 'traceparent'
     FROM json_each($1) WHERE true
     ON CONFLICT (loan_id) WHERE status IN ('PENDING', 'COMPLETED') DO NOTHING";
 
@@ -300,6 +302,7 @@ impl Claim {
             "check_at": self.now.plus(FIRST_CHECK).0,
             "claimed_at": self.claimed_at.0,
             "check_by": self.claimed_at.plus(FIRST_CHECK).0,
+            "traceparent": self.traceparent,
         })
     }
 }

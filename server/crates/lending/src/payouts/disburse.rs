@@ -3,6 +3,8 @@
 //! No database transaction is open during the payment request. The claim is committed before, so
 //! whatever happens between the steps, the payout is recorded and its loan can't be paid again.
 
+use tracing::Instrument;
+
 use super::{
     ANSWER_TIMEOUT, KeyedCall, PAYMENT_TIMEOUT, Payouts, RESEND_INTERVAL, Reply,
     claim::{Claim, Claimed},
@@ -63,9 +65,10 @@ pub async fn disburse(
         now,
         claimed_at: payouts.world.clock.unset_now(),
         has_maximum: payouts.world.settings.has_live_screens(),
+        traceparent: traces::traceparent(),
     };
     // A separate task: a payout must not stop halfway because the caller disconnects.
-    let payout = payouts.world.tasks.finish(claim_pay_settle(payouts.clone(), claim));
+    let payout = payouts.world.tasks.finish(claim_pay_settle(payouts.clone(), claim).in_current_span());
     match payout.await {
         Ok(Some(reply)) => reply,
         Ok(None) => Err(Failure::NotCommitted),
@@ -75,7 +78,7 @@ pub async fn disburse(
 
 async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failure> {
     let format = claim.format.clone();
-    let (record, payment) = match payouts.claims.write(claim).await? {
+    let (record, payment) = match payouts.claims.write(claim).instrument(traces::step!("claim")).await? {
         Claimed::Answered(reply) => return Ok(reply),
         Claimed::New(record, payment) => (*record, payment),
     };
@@ -83,7 +86,8 @@ async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failu
 
     let generation = payment.copy.generation;
     // The payment continues after the answer stops waiting for it.
-    let paying = payouts.world.tasks.spawn_background(pay_and_settle(payouts.clone(), payment));
+    let paying =
+        payouts.world.tasks.spawn_background(pay_and_settle(payouts.clone(), payment).in_current_span());
     let paid = tokio::select! {
         paid = paying => paid.ok().flatten().unwrap_or(Paid::Unknown),
         () = payouts.world.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
@@ -112,7 +116,7 @@ enum Paid {
 /// Requests the payment and settles the payout.
 async fn pay_and_settle(payouts: Payouts, mut payment: Payment) -> Paid {
     let answer = tokio::select! {
-        answer = pay(&payouts, &mut payment) => answer,
+        answer = pay(&payouts, &mut payment).instrument(traces::step!("ask mobile money")) => answer,
         () = payouts.world.clock.sleep(PAYMENT_TIMEOUT) => return Paid::Unknown,
     };
     let settled = match answer {

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, future::join_all, stream};
 use tokio::sync::mpsc;
+use tracing::Instrument;
 
 use super::{
     FIRST_CHECK, Payouts, REQUEST_LIFETIME,
@@ -80,9 +81,10 @@ async fn receive_results(payouts: Payouts, results: mpsc::Receiver<Delivery>) {
 }
 
 async fn receive_result(payouts: &Payouts, delivery: Delivery) {
-    let Delivery { originator_id, copy, answer, processed } = delivery;
+    let Delivery { originator_id, copy, answer, traceparent, processed } = delivery;
     let Some(verdict) = Verdict::of(answer) else { return };
-    match settle(payouts, originator_id, copy, verdict).await {
+    let step = traces::later(&payouts.world.traces, "receive the result", traceparent.as_deref());
+    match settle(payouts, originator_id, copy, verdict).instrument(step).await {
         Ok(Some(_)) => {}
         Ok(None) => tracing::warn!("received a result for an unknown payment"),
         // The payout stays PENDING, and its status will be queried.
@@ -135,7 +137,11 @@ pub async fn reconcile(payouts: &Payouts) -> Result<usize, Failure> {
         if due.is_empty() {
             break;
         }
-        let outcomes = join_all(due.into_iter().map(|open| check(payouts, open))).await;
+        let checks = due.into_iter().map(|open| {
+            let step = traces::later(&payouts.world.traces, "ask again", open.traceparent.as_deref());
+            check(payouts, open).instrument(step)
+        });
+        let outcomes = join_all(checks).await;
         for outcome in outcomes {
             match outcome {
                 Ok(true) => settled += 1,
@@ -178,6 +184,7 @@ struct Open {
     created_at: UnixMillis,
     claimed_at: UnixMillis,
     checks: i64,
+    traceparent: Option<String>,
     #[sqlx(flatten)]
     copy: DataCopy,
 }
@@ -204,7 +211,7 @@ impl Open {
 /// one.
 const DUE: &str = "
     SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
-           generation, timeline
+           traceparent, generation, timeline
     FROM payout CROSS JOIN data_copy
     WHERE status = 'PENDING' AND (
         check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 4)

@@ -4,6 +4,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Value, json};
+use tracing::Instrument;
 
 use super::{
     ANSWER_TIMEOUT, PayoutStatus, Payouts, Record, Reply, idempotency,
@@ -86,8 +87,9 @@ pub(super) async fn settle(
         now: payouts.world.clock.now(),
         randomness: payouts.world.randomness.clone(),
         brand: payouts.world.settings.brand.clone(),
+        traceparent: traces::traceparent(),
     };
-    let written = payouts.settlements.write_in_turn(settlement).await?;
+    let written = payouts.settlements.write_in_turn(settlement).instrument(traces::step!("settle")).await?;
     Ok(written.map(|(settled, is_first)| {
         if is_first {
             settled.record.log_settled();
@@ -114,6 +116,7 @@ pub struct Settlement {
     now: UnixMillis,
     randomness: Randomness,
     brand: String,
+    traceparent: Option<String>,
 }
 
 impl InSets for Settlement {
@@ -267,7 +270,13 @@ impl Settlement {
             self.brand,
             to.local(),
         );
-        Ok(NewSms { message_id: self.randomness.id(self.now), to, body, at: self.now })
+        Ok(NewSms {
+            message_id: self.randomness.id(self.now),
+            to,
+            body,
+            at: self.now,
+            traceparent: self.traceparent.clone(),
+        })
     }
 }
 

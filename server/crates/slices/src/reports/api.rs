@@ -1,12 +1,6 @@
 //! The API that receives the reports of pages.
 
-use axum::{
-    Router,
-    body::Body,
-    extract::{FromRequest, Request},
-    http::{HeaderMap, StatusCode, header},
-    routing::post,
-};
+use axum::{Router, extract::Request, http::StatusCode, routing::post};
 use semver::Version;
 use serde::Deserialize;
 
@@ -14,16 +8,13 @@ use super::rounded;
 use crate::{
     build::SliceName,
     of_world::Slices,
-    refusal::SliceRefusal,
+    page_call::{self, MaxSize},
     waiting::{Outcome, Received, Report},
 };
 use base::{error::Failure, ids::SessionId};
-use lending::auth::{client_address::ClientAddress, limits::network, session};
-use settings::Settings;
-use web::extract::{Json, whole};
+use lending::auth::{client_address::ClientAddress, session};
 
-/// Maximum size of a call in bytes.
-const MAX_SIZE: usize = 1024;
+const MAX_SIZE: MaxSize = (1024, "1 KiB");
 
 /// Maximum number of reports in a call.
 const MAX_REPORTS: usize = 20;
@@ -73,23 +64,11 @@ enum Reason {
     Other,
 }
 
-async fn receive(
-    slices: Slices,
-    ClientAddress(address): ClientAddress,
-    request: Request,
-) -> Result<StatusCode, Failure> {
-    let (reports, address) = (&slices.shared.reports, network(address));
-    reports.limit.count(&address, slices.clock.unset_now())?;
-    if !is_of_portal(request.headers(), &slices.settings) {
-        return Err(SliceRefusal::NotFromPortal.into());
-    }
-    let (parts, body) = request.into_parts();
-    let body = whole(body).await;
-    if body.len() > MAX_SIZE {
-        return Err(Failure::BodyTooLarge("1 KiB"));
-    }
-    let Json(Sent { session, reports: sent }) =
-        Json::from_request(Request::from_parts(parts, Body::from(body)), &()).await?;
+async fn receive(slices: Slices, address: ClientAddress, request: Request) -> Result<StatusCode, Failure> {
+    let reports = &slices.shared.reports;
+    let now = slices.clock.unset_now();
+    let Sent { session, reports: sent } =
+        page_call::read(&reports.limit, MAX_SIZE, &slices.settings, address, now, request).await?;
     if sent.is_empty() || sent.len() > MAX_REPORTS {
         return Err(Failure::BadValue(format!("A call has 1 to {MAX_REPORTS} reports")));
     }
@@ -147,14 +126,4 @@ impl Reason {
             Self::Other => "other",
         }
     }
-}
-
-/// Returns `true` if the request comes from a page of the portal, according to the browser.
-fn is_of_portal(headers: &HeaderMap, settings: &Settings) -> bool {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let Some(origin) = headers.get(header::ORIGIN) else { return false };
-    let authority = origin.to_str().ok().and_then(|origin| Some(origin.split_once("://")?.1));
-    let is_own = settings.public_url.as_ref() == Some(origin)
-        || authority.is_some() && authority == text(header::HOST.as_str());
-    is_own && matches!(text("sec-fetch-site"), None | Some("same-origin"))
 }

@@ -1,0 +1,214 @@
+//! The latest traces of a sandbox, in memory.
+
+use std::{
+    borrow::Cow,
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use opentelemetry::{
+    KeyValue,
+    trace::{SpanId, Status, TraceId},
+};
+use opentelemetry_sdk::trace::SpanData;
+use parking_lot::Mutex;
+
+/// The maximum number of traces.
+const MAX_TRACES: usize = 200;
+
+/// The maximum number of spans in a trace.
+const MAX_SPANS: usize = 256;
+
+/// The memory that a span takes besides its texts, in bytes; rounded up.
+const SPAN_BYTES: usize = 256;
+
+/// The latest traces of a sandbox. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Kept(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    sandbox: String,
+    ring: Mutex<Ring>,
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    /// The oldest first.
+    traces: VecDeque<KeptTrace>,
+    bytes: usize,
+    max_bytes: usize,
+}
+
+/// A trace, as far as it took place here.
+#[derive(Clone, Debug)]
+pub struct KeptTrace {
+    /// Its id.
+    pub trace_id: TraceId,
+    /// Its spans, in the order in which they ended.
+    pub spans: Vec<KeptSpan>,
+    bytes: usize,
+}
+
+/// A span of a trace.
+#[derive(Clone, Debug)]
+pub struct KeptSpan {
+    /// Its id.
+    pub span_id: SpanId,
+    /// The span that it is a part of; all zeros if there is none.
+    pub parent_id: SpanId,
+    /// What was done.
+    pub name: Cow<'static, str>,
+    /// When it began, by the machine's clock.
+    pub began: SystemTime,
+    /// How long it took.
+    pub took: Duration,
+    /// Whether it failed.
+    pub failed: bool,
+    /// What else is known of it.
+    pub attributes: Vec<KeyValue>,
+    /// Other traces that belong to it.
+    pub links: Vec<TraceId>,
+}
+
+/// What a person did on a page, as the page reports it.
+#[derive(Clone, Debug)]
+pub struct PageSpan {
+    /// The trace of the act.
+    pub trace_id: TraceId,
+    /// The span that the page's calls named as their parent.
+    pub span_id: SpanId,
+    /// What was done.
+    pub name: &'static str,
+    /// The pattern of the screen's path.
+    pub screen: String,
+    /// When it began.
+    pub began: SystemTime,
+    /// How long it took.
+    pub took: Duration,
+    /// Whether it failed.
+    pub failed: bool,
+}
+
+impl Kept {
+    /// Keeps traces of the sandbox of this name, at most `max_bytes`.
+    pub fn new(sandbox: &str, max_bytes: usize) -> Self {
+        let ring = Mutex::new(Ring { max_bytes, ..Ring::default() });
+        Self(Arc::new(State { sandbox: sandbox.to_owned(), ring }))
+    }
+
+    /// The name of the sandbox.
+    pub fn sandbox(&self) -> &str {
+        &self.0.sandbox
+    }
+
+    /// Keeps at most `max_bytes` from now on.
+    pub fn bound(&self, max_bytes: usize) {
+        let mut ring = self.0.ring.lock();
+        ring.max_bytes = max_bytes;
+        ring.take_excess();
+        ring.traces.shrink_to_fit();
+    }
+
+    /// Forgets all traces.
+    pub fn clear(&self) {
+        let mut ring = self.0.ring.lock();
+        (ring.traces, ring.bytes) = (VecDeque::new(), 0);
+    }
+
+    /// All traces, newest first.
+    pub fn all(&self) -> Vec<KeptTrace> {
+        self.0.ring.lock().traces.iter().rev().cloned().collect()
+    }
+
+    /// Adds a span. Returns whether there was room for it.
+    pub(crate) fn add(&self, data: SpanData) -> bool {
+        let trace_id = data.span_context.trace_id();
+        self.0.ring.lock().add(trace_id, KeptSpan::of(data))
+    }
+
+    /// Adds the span of a page to the trace that its calls went on with. Returns whether it is here, with room.
+    pub(crate) fn add_of_page(&self, page: PageSpan) -> bool {
+        let (trace_id, span) = (page.trace_id, KeptSpan::of_page(page));
+        let mut ring = self.0.ring.lock();
+        ring.traces.iter().any(|trace| trace.trace_id == trace_id) && ring.add(trace_id, span)
+    }
+}
+
+impl Ring {
+    fn add(&mut self, trace_id: TraceId, span: KeptSpan) -> bool {
+        let bytes = span.bytes();
+        // Most spans belong to one of the latest traces.
+        let found = self.traces.iter_mut().rev().find(|trace| trace.trace_id == trace_id);
+        match found {
+            Some(trace) if trace.spans.len() >= MAX_SPANS => return false,
+            Some(trace) => {
+                trace.bytes += bytes;
+                trace.spans.push(span);
+            }
+            None => self.traces.push_back(KeptTrace { trace_id, spans: vec![span], bytes }),
+        }
+        self.bytes += bytes;
+        self.take_excess();
+        true
+    }
+
+    fn take_excess(&mut self) {
+        while self.traces.len() > MAX_TRACES || self.bytes > self.max_bytes {
+            let Some(oldest) = self.traces.pop_front() else { break };
+            self.bytes -= oldest.bytes;
+        }
+    }
+}
+
+impl KeptTrace {
+    /// The span that everything else of it is a part of: the first one whose parent is not here.
+    pub fn root(&self) -> Option<&KeptSpan> {
+        let is_root = |span: &&KeptSpan| self.spans.iter().all(|other| other.span_id != span.parent_id);
+        self.spans.iter().filter(is_root).min_by_key(|span| span.began)
+    }
+
+    /// Whether one of its calls had this id.
+    pub fn is_of_request(&self, request_id: &str) -> bool {
+        self.spans.iter().any(|span| span.attribute("mkopo.request_id").as_deref() == Some(request_id))
+    }
+}
+
+impl KeptSpan {
+    fn of(data: SpanData) -> Self {
+        Self {
+            span_id: data.span_context.span_id(),
+            parent_id: data.parent_span_id,
+            name: data.name,
+            began: data.start_time,
+            took: data.end_time.duration_since(data.start_time).unwrap_or_default(),
+            failed: matches!(data.status, Status::Error { .. }),
+            links: data.links.iter().map(|link| link.span_context.trace_id()).collect(),
+            attributes: data.attributes,
+        }
+    }
+
+    fn of_page(PageSpan { span_id, name, screen, began, took, failed, .. }: PageSpan) -> Self {
+        Self {
+            span_id,
+            parent_id: SpanId::INVALID,
+            name: name.into(),
+            began,
+            took,
+            failed,
+            attributes: vec![KeyValue::new("mkopo.screen", screen)],
+            links: Vec::new(),
+        }
+    }
+
+    /// The text of an attribute.
+    pub fn attribute(&self, key: &str) -> Option<Cow<'_, str>> {
+        Some(self.attributes.iter().find(|known| known.key.as_str() == key)?.value.as_str())
+    }
+
+    fn bytes(&self) -> usize {
+        let texts = self.attributes.iter().map(|known| known.value.as_str().len() + size_of::<KeyValue>());
+        SPAN_BYTES + self.name.len() + texts.sum::<usize>()
+    }
+}

@@ -1,0 +1,136 @@
+//! The spans of a trace, and the text by which it goes on in another process (W3C Trace Context).
+
+use axum::http::{HeaderMap, Method};
+use opentelemetry::{
+    Context,
+    propagation::{Extractor, TextMapPropagator},
+    trace::{SpanContext, TraceContextExt, TraceId},
+};
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use tracing::{Span, field};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+use crate::{Kept, collector};
+
+/// Begins the trace of a call, or goes on with the caller's; a disabled span if it is not taken. Record
+/// `http.response.status_code` once it is known.
+pub fn call(kept: &Kept, method: &Method, route: &str, headers: &HeaderMap, request_id: &str) -> Span {
+    if !collector::is_on() {
+        return Span::none();
+    }
+    let parent = parent(headers);
+    let remote = parent.span().span_context().clone();
+    if !collector::takes(&remote, request_id) {
+        return Span::none();
+    }
+    let span = tracing::info_span!(
+        target: "trace::root",
+        parent: None,
+        "call",
+        otel.name = format!("{method} {route}"),
+        otel.kind = "server",
+        otel.status_code = field::Empty,
+        http.request.method = method.as_str(),
+        http.route = route,
+        http.response.status_code = field::Empty,
+        mkopo.request_id = request_id,
+        mkopo.sandbox = kept.sandbox(),
+    );
+    if remote.is_valid() {
+        // Fails if nobody collects traces.
+        _ = span.set_parent(parent);
+    }
+    collector::keep(&span, kept);
+    span
+}
+
+/// Begins a trace of what happens later because of an act, with a link to the trace of that act; a disabled span
+/// if that was not taken.
+pub fn later(kept: &Kept, name: &str, cause: Option<&str>) -> Span {
+    let Some(cause) = cause.map(context_of).filter(SpanContext::is_valid) else { return Span::none() };
+    let span = tracing::info_span!(
+        target: "trace::root",
+        parent: None,
+        "later",
+        otel.name = name,
+        otel.status_code = field::Empty,
+        mkopo.sandbox = kept.sandbox(),
+    );
+    span.add_link(cause);
+    collector::keep(&span, kept);
+    span
+}
+
+/// A statement of the database, as a step. Its text has no values: they are bound.
+pub fn statement(system: &'static str, sql: &str) -> Span {
+    crate::step!(
+        "statement",
+        otel.name = sql.split_whitespace().next().unwrap_or_default(),
+        otel.kind = "client",
+        otel.status_code = field::Empty,
+        db.system.name = system,
+        db.query.text = sql,
+    )
+}
+
+/// The current span as the text of the header `traceparent`; `None` outside of a trace.
+pub fn traceparent() -> Option<String> {
+    let context = context()?;
+    Some(format!("00-{}-{}-{:02x}", context.trace_id(), context.span_id(), context.trace_flags().to_u8()))
+}
+
+/// The id of the trace in the text of a header `traceparent`.
+pub fn trace_id(traceparent: &str) -> Option<TraceId> {
+    let context = context_of(traceparent);
+    context.is_valid().then(|| context.trace_id())
+}
+
+fn context() -> Option<SpanContext> {
+    if !collector::is_on() {
+        return None;
+    }
+    let context = Span::current().context();
+    let context = context.span().span_context().clone();
+    context.is_valid().then_some(context)
+}
+
+fn context_of(traceparent: &str) -> SpanContext {
+    let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &Text(traceparent));
+    context.span().span_context().clone()
+}
+
+/// The trace that a caller goes on with; an empty context if it names none, or not as it should.
+fn parent(headers: &HeaderMap) -> Context {
+    // Several of them name no trace.
+    let mut named = headers.get_all("traceparent").iter();
+    match (named.next(), named.next()) {
+        (Some(_), None) => {
+            TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers))
+        }
+        _ => Context::new(),
+    }
+}
+
+struct Text<'t>(&'t str);
+
+impl Extractor for Text<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        (key == "traceparent").then_some(self.0)
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        vec!["traceparent"]
+    }
+}
+
+struct Headers<'h>(&'h HeaderMap);
+
+impl Extractor for Headers<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.to_str().ok()
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(axum::http::HeaderName::as_str).collect()
+    }
+}

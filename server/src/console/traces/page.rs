@@ -1,0 +1,205 @@
+//! The latest traces, and one of them as a waterfall.
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use super::{Span, Trace};
+use crate::console::view::{
+    form::Field,
+    frame::{Frame, empty_state},
+    icon::Icon,
+    page::Page,
+    table::{Head, table},
+    visit::Visit,
+    words::{Tone, count, tag, timestamp},
+};
+use base::error::Failure;
+use traces::State;
+
+const REFRESH_MS: u32 = 2000;
+
+/// The width of a bar's row, in the units of its drawing.
+const WIDTH: f64 = 1000.0;
+
+/// The shortest bar that can be seen.
+const SHORTEST: f64 = 4.0;
+
+/// The depth from which spans are not indented further.
+const MAX_INDENT: usize = 8;
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let id = visit.query.given("id").map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned);
+    let found = super::latest(&visit.sandbox, id.as_deref()).await?;
+    let frame = Frame::of(Page::Traces);
+    let frame = match id {
+        None => frame.count(format!("The latest {}", count(found.len(), "call"))).live(REFRESH_MS),
+        Some(_) => frame,
+    };
+    Ok(visit.page(frame, || {
+        let search = view! {
+            <section class="card" aria-label="Traces">
+                <form class="tools" method="get" role="search">
+                    {visit.text_field(
+                        "find",
+                        Field::new("id", "ID of a request, a payout or a trace").value(visit.query.text("id")),
+                    )}
+                    <button class="btn">"Show"</button>
+                </form>
+                <div id="traces" data-live="">{if id.is_none() { listed(&found) } else { none(&found) }}</div>
+            </section>
+        };
+        let traces = id.is_some().then(|| found.iter().map(|trace| waterfall(trace, &found)).collect_view());
+        view! { {search} {traces} }.into_any()
+    }))
+}
+
+fn none(found: &[Trace]) -> Option<AnyView> {
+    found.is_empty().then(|| {
+        empty_state(
+            Icon::Empty,
+            "No such trace",
+            "Each server keeps the latest 200 of its own, until it stops. A page's calls can be found once they have ended.",
+        )
+    })
+}
+
+fn listed(found: &[Trace]) -> Option<AnyView> {
+    if found.is_empty() {
+        let text = match traces::state() {
+            State::Kept => "The portal's calls appear here, with their steps and statements.",
+            State::Exported => "They are exported to the receiver that OTEL_EXPORTER_OTLP_ENDPOINT names.",
+            State::Off => "They are off: see OTEL_TRACES_SAMPLER and OTEL_SDK_DISABLED.",
+        };
+        return Some(empty_state(Icon::Trace, "No traces", text));
+    }
+    let rows = found
+        .iter()
+        .map(|trace| {
+            view! {
+                <tr>
+                    <td class="path"><a href=address(&trace.id)>{trace.name.clone()}</a></td>
+                    <td class="more" data-label="Result">{result(trace.failed)}</td>
+                    <td class="more num" data-label="Duration">{ms(trace.us)}</td>
+                    <td class="more num" data-label="Steps">{trace.spans.len()}</td>
+                    <td class="more" data-label="Time">{timestamp(trace.at)}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    let heads = ["Began with", "Result", "Duration", "Steps", "Time"].map(Head::Left);
+    Some(table(heads, rows))
+}
+
+/// The address at which the trace with this id, or of what has this id, is shown.
+pub fn address(id: &str) -> String {
+    format!("{}?id={id}", Page::Traces.address())
+}
+
+fn result(failed: bool) -> AnyView {
+    if failed { tag(Tone::Bad, "Failed") } else { tag(Tone::Good, "Done") }
+}
+
+/// A trace as a table of its spans, each with a bar of its time.
+fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
+    let rows = trace.spans.iter().map(|span| row(span, trace.us)).collect_view();
+    let links = trace.links.iter().map(|id| {
+        let other = all.iter().find(|other| other.id == *id);
+        let name = other.map_or_else(|| format!("Trace {id}"), |other| other.name.clone());
+        view! { <li>"Linked to " <a href=address(id)>{name}</a></li> }
+    });
+    let links = (!trace.links.is_empty()).then(|| view! { <ul>{links.collect_view()}</ul> });
+    let requests = trace
+        .request_ids
+        .iter()
+        .map(|id| view! { <li>"Request " <span class="path">{id.clone()}</span></li> });
+    view! {
+        <section class="card" aria-label=format!("Trace: {}", trace.name)>
+            <div class="top">
+                <h2>{trace.name.clone()}</h2>
+                {result(trace.failed)}
+                <span class="push num">{ms(trace.us)}</span>
+            </div>
+            <div class="in muted">
+                <p>{timestamp(trace.at)}", trace "<span class="path">{trace.id.clone()}</span></p>
+                <ul>{requests.collect_view()}</ul>
+                {links}
+            </div>
+            {table([Head::Left("Step"), Head::Left("Time"), Head::Right("Began after"), Head::Right("Took")], rows)}
+        </section>
+    }
+    .into_any()
+}
+
+fn row(span: &Span, whole: u64) -> AnyView {
+    let indent = format!("indent-{}", span.depth.min(MAX_INDENT));
+    let level = (span.depth > 0)
+        .then(|| view! { <span class="visually-hidden">{format!("Level {}: ", span.depth + 1)}</span> });
+    let failed = span.failed.then(|| tag(Tone::Bad, "Failed"));
+    view! {
+        <tr class="span">
+            <td><div class=indent>{level}<b class="path">{span.name.clone()}</b>{failed}{details(span)}</div></td>
+            <td class="more bar-of" data-label="Time">{bar(span, whole)}</td>
+            <td class="more right num" data-label="Began after">{ms(span.at_us)}</td>
+            <td class="more right num" data-label="Took">{ms(span.us)}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// The statement, or what else is known of a span.
+fn details(span: &Span) -> Option<AnyView> {
+    if let Some(statement) = span.attributes.get("db.query.text") {
+        let short = statement.split_whitespace().skip(1).take(6).collect::<Vec<_>>().join(" ");
+        return Some(
+            view! {
+                <details class="bodies" id=format!("span-{}", span.id)>
+                    <summary>{if short.is_empty() { "Statement".to_owned() } else { short }}</summary>
+                    <pre tabindex="0" aria-label="Statement">{statement.clone()}</pre>
+                </details>
+            }
+            .into_any(),
+        );
+    }
+    let known = ["http.response.status_code", "mkopo.screen", "mkopo.fault"];
+    let known: Vec<String> = known.iter().filter_map(|name| span.attributes.get(*name).cloned()).collect();
+    (!known.is_empty()).then(|| view! { <span class="second">{known.join(", ")}</span> }.into_any())
+}
+
+fn bar(span: &Span, whole: u64) -> AnyView {
+    let share = |us: u64| ratio(us, whole.max(1)) * WIDTH;
+    let width = share(span.us).clamp(SHORTEST, WIDTH);
+    let x = share(span.at_us).min(WIDTH - width);
+    let class = if span.failed { "bad" } else { "good" };
+    view! {
+        <svg class="chart" viewBox=format!("0 0 {WIDTH} 10") preserveAspectRatio="none" aria-hidden="true">
+            <rect class=class x=format!("{x:.1}") y="0" width=format!("{width:.1}") height="10"></rect>
+        </svg>
+    }
+    .into_any()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "coordinates have one decimal")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// A time in ms, with as many digits as matter.
+fn ms(us: u64) -> String {
+    match us {
+        0..10_000 => format!("{}.{:02} ms", us / 1000, us % 1000 / 10),
+        _ => format!("{} ms", (us + 500) / 1000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_time_has_hundredths_of_a_millisecond() {
+        assert_eq!(
+            [0, 9, 1_234, 9_999, 10_000, 12_600].map(ms),
+            ["0.00 ms", "0.00 ms", "1.23 ms", "9.99 ms", "10 ms", "13 ms"]
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! Receives what people did on pages, as spans of traces.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "spans have the machine's time, like all others of their trace"
+)]
+
+use std::time::{Duration, SystemTime};
+
+use axum::{Router, extract::Request, http::StatusCode, routing::post};
+use serde::Deserialize;
+
+use crate::sandboxes::Sandbox;
+use base::error::Failure;
+use lending::auth::client_address::ClientAddress;
+use slices::page_call::{self, MaxSize};
+use traces::{PageSpan, SpanId, TraceId};
+
+const MAX_SIZE: MaxSize = (8 * 1024, "8 KiB");
+
+/// Maximum number of spans in a call.
+const MAX_SPANS: usize = 20;
+
+/// Maximum time since the start of a span, and of its duration, in ms.
+const MAX_MS: u64 = 600_000;
+
+/// Maximum length of a screen's path pattern.
+const MAX_SCREEN: usize = 200;
+
+/// The routes on the portal's listener.
+pub fn routes() -> Router {
+    Router::new().route("/spans", post(receive))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sent {
+    spans: Vec<Reported>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reported {
+    trace_id: String,
+    span_id: String,
+    name: Act,
+    screen: String,
+    ago_ms: u64,
+    ms: u64,
+    failed: bool,
+}
+
+/// What a person did.
+#[derive(Clone, Copy, Deserialize)]
+enum Act {
+    #[serde(rename = "sign in")]
+    SignIn,
+    #[serde(rename = "open a screen")]
+    OpenScreen,
+    #[serde(rename = "confirm a payout")]
+    ConfirmPayout,
+    #[serde(rename = "try again")]
+    TryAgain,
+}
+
+async fn receive(sandbox: Sandbox, address: ClientAddress, request: Request) -> Result<StatusCode, Failure> {
+    let (limit, now) = (&sandbox.server.page_spans, sandbox.clock.unset_now());
+    let Sent { spans } = page_call::read(limit, MAX_SIZE, &sandbox.settings, address, now, request).await?;
+    if spans.is_empty() || spans.len() > MAX_SPANS {
+        return Err(Failure::BadValue(format!("A call has 1 to {MAX_SPANS} spans")));
+    }
+    let now = SystemTime::now();
+    let spans: Result<Vec<PageSpan>, Failure> = spans.into_iter().map(|span| span.check(now)).collect();
+    for span in spans? {
+        sandbox.traces.add_page(span);
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl Reported {
+    fn check(self, now: SystemTime) -> Result<PageSpan, Failure> {
+        let Self { trace_id, span_id, name, screen, ago_ms, ms, failed } = self;
+        let invalid = |text: &str| Failure::InvalidRequest(text.to_owned());
+        let is_hex = |id: &str, digits| {
+            id.len() == digits && id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        let trace_id =
+            TraceId::from_hex(&trace_id).ok().filter(|id| is_hex(&trace_id, 32) && *id != TraceId::INVALID);
+        let span_id =
+            SpanId::from_hex(&span_id).ok().filter(|id| is_hex(&span_id, 16) && *id != SpanId::INVALID);
+        let (Some(trace_id), Some(span_id)) = (trace_id, span_id) else {
+            return Err(invalid("`trace_id` has 32 hexadecimal digits and `span_id` 16, not only zeros"));
+        };
+        let is_pattern = screen.len() <= MAX_SCREEN
+            && screen.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/:*-_.".contains(&byte));
+        if !is_pattern {
+            return Err(invalid("`screen` is the path pattern of a screen"));
+        }
+        if ago_ms > MAX_MS || ms > MAX_MS {
+            return Err(invalid("`ago_ms` and `ms` are 10 minutes at most"));
+        }
+        Ok(PageSpan {
+            trace_id,
+            span_id,
+            name: name.text(),
+            screen,
+            began: now - Duration::from_millis(ago_ms),
+            took: Duration::from_millis(ms),
+            failed,
+        })
+    }
+}
+
+impl Act {
+    fn text(self) -> &'static str {
+        match self {
+            Self::SignIn => "sign in",
+            Self::OpenScreen => "open a screen",
+            Self::ConfirmPayout => "confirm a payout",
+            Self::TryAgain => "try again",
+        }
+    }
+}
