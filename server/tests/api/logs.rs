@@ -1,50 +1,17 @@
-use std::{cell::RefCell, io::Write};
-
 use axum::http::StatusCode;
 use lending::{demo, outbox};
 use serde_json::json;
 
 use crate::{
     mail_server::{Behaviour, MailServer},
+    subscriber,
     test_app::TestApp,
 };
-
-thread_local! {
-    /// The log of this thread, while it is captured.
-    static CAPTURED: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
-}
-
-struct CaptureWriter;
-
-impl Write for CaptureWriter {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        CAPTURED.with_borrow_mut(|captured| captured.as_mut().map(|captured| captured.extend(bytes)));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Captures everything that this thread logs. The subscriber is global, because which events are
-/// enabled is decided once for all threads; the threads of other tests are not captured.
-fn capture_logs() {
-    let everything = tracing_subscriber::fmt()
-        .json()
-        // A microsecond can have the digits of a code.
-        .without_time()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(|| CaptureWriter)
-        .finish();
-    tracing::subscriber::set_global_default(everything).unwrap();
-    CAPTURED.set(Some(Vec::new()));
-}
 
 // S-90, S-105
 #[tokio::test]
 async fn logs_contain_no_password_code_token_or_full_phone_number() {
-    capture_logs();
+    subscriber::capture();
     let mail_server = MailServer::start(Behaviour::Refuses).await;
     let secret = "0123456789abcdef0123456789abcdef";
     let app = TestApp::start_with(&["--smtp-url", &mail_server.url, "--jwt-secret", secret]).await;
@@ -77,7 +44,7 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     let customers_phone = loan["customer_phone_number"].as_str().unwrap();
     delivering.abort();
 
-    let logged = String::from_utf8(CAPTURED.take().unwrap()).unwrap();
+    let logged = subscriber::captured();
     for event in [
         "session.opened",
         "password.reset",

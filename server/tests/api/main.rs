@@ -78,6 +78,8 @@ mod slice_brings;
 mod slice_reports;
 mod slices;
 mod sources;
+mod subscriber;
 mod test_app;
 mod test_store;
+mod traces;
 mod updates;

@@ -36,7 +36,7 @@ use tokio::{
 };
 use tower::ServiceExt;
 
-use crate::{contract, security_headers, test_store};
+use crate::{contract, security_headers, subscriber, test_store};
 
 /// Saturday, 14 November 2026, noon in Nairobi.
 pub const NOON: UnixMillis = UnixMillis(1_794_646_800_000);
@@ -177,6 +177,7 @@ impl TestApp {
         randomness: Randomness,
         starts: u64,
     ) -> Self {
+        subscriber::install();
         let sandbox = Sandbox::open(settings, clock.clone(), randomness).await.unwrap();
         let portal = mkopo::portal_router(sandbox.clone());
         let console = mkopo::console_router(sandbox.clone());

@@ -20,6 +20,9 @@ mod schedules;
 mod security_headers;
 mod server;
 mod servers;
+#[path = "../api/subscriber.rs"]
+#[expect(dead_code, reason = "the API tests use the rest")]
+mod subscriber;
 #[path = "../api/test_app.rs"]
 #[expect(dead_code, reason = "the API tests use the rest")]
 mod test_app;

@@ -4,14 +4,17 @@ use axum::response::Response;
 use leptos::prelude::*;
 
 use super::filter::GivenFilter;
-use crate::console::view::{
-    form::Field,
-    frame::{Frame, empty_state},
-    icon::Icon,
-    page::Page,
-    table::{Head, table},
-    visit::Visit,
-    words::{Tone, count, tag, timestamp},
+use crate::console::{
+    traces,
+    view::{
+        form::Field,
+        frame::{Frame, empty_state},
+        icon::Icon,
+        page::Page,
+        table::{Head, table},
+        visit::Visit,
+        words::{Tone, count, tag, timestamp},
+    },
 };
 use base::error::Failure;
 use lending::events::{self, Event, Kind};
@@ -111,13 +114,21 @@ fn listed(found: Vec<Event>) -> AnyView {
             let times =
                 (event.times > 1).then(|| view! { <span class="second">{event.times}" times"</span> });
             let details = event.details.map(|details| view! { <span class="second">{details}</span> });
+            let trace = event.traceparent.as_deref().and_then(::traces::trace_id);
+            let time = match trace {
+                Some(trace) => {
+                    let address = traces::page::address(&trace.to_string());
+                    view! { <a href=address>{timestamp(event.at)}</a> }.into_any()
+                }
+                None => timestamp(event.at),
+            };
             let about = event.about.map(|about| view! { <span class="second">"about "{about}</span> });
             view! {
                 <tr>
                     <td>{tag(tone, event.kind.text())}{details}{times}</td>
                     <td class="more path" data-label="Who">{event.who}{about}</td>
                     <td class="more num" data-label="Address">{event.address.unwrap_or_default()}</td>
-                    <td class="more" data-label="Time">{timestamp(event.at)}</td>
+                    <td class="more" data-label="Time">{time}</td>
                 </tr>
             }
         })

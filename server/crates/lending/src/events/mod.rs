@@ -40,7 +40,8 @@ pub struct NewEvent {
 }
 
 const ADD: &str = "
-    INSERT INTO event (at, kind, who, about, address, details, times) VALUES ($1, $2, $3, $4, $5, $6, 1)";
+    INSERT INTO event (at, kind, who, about, address, details, times, traceparent)
+    VALUES ($1, $2, $3, $4, $5, $6, 1, $7)";
 
 impl NewEvent {
     /// Creates an event by `who` from `address`. `at` is base time, without the console's setting.
@@ -83,6 +84,7 @@ impl NewEvent {
             .bind(&self.about)
             .bind(self.address.map(|address| address.to_string()))
             .bind(&self.details)
+            .bind(traces::traceparent())
             .execute(connection)
             .await?;
         Ok(())

@@ -18,6 +18,9 @@ pub struct Event {
     pub address: Option<String>,
     pub details: Option<String>,
     pub times: i64,
+    /// The span in which it happened, if it was taken.
+    #[serde(skip)]
+    pub traceparent: Option<String>,
 }
 
 /// The events to list.
@@ -42,7 +45,7 @@ pub struct Filter {
 }
 
 const SEARCH: &str = r"
-    SELECT position AS id, at, kind, who, about, address, details, times FROM event
+    SELECT position AS id, at, kind, who, about, address, details, times, traceparent FROM event
     WHERE (CAST($1 AS TEXT) IS NULL OR kind = $1)
       AND (CAST($2 AS TEXT) IS NULL OR who LIKE $2 ESCAPE '\' OR about LIKE $2 ESCAPE '\' OR who = $3)
       AND (CAST($4 AS TEXT) IS NULL OR address LIKE $4 ESCAPE '\')

@@ -1,0 +1,468 @@
+//! The traces of calls: what is in them, what is not, and whom they are shown to.
+
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::ConnectInfo,
+    http::{Method, Request, StatusCode, header},
+};
+use lending::mobile_money::Outcome;
+use serde_json::{Value, json};
+use store::{query_as, query_scalar};
+
+use crate::{
+    browser::{Browser, html},
+    provider_stub::OwnProvider,
+    sandboxes::Given,
+    test_app::{CONSOLE_TOKEN, Staff, TestApp, disbursement_of, request, wait_until, waiting},
+};
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const SPAN: &str = "00f067aa0ba902b7";
+
+/// The header of a page's call.
+fn traceparent(trace: &str) -> String {
+    format!("00-{trace}-{SPAN}-01")
+}
+
+/// A request that goes on with a trace.
+fn traced(mut request: Request<Body>, traceparent: &str) -> Request<Body> {
+    request.headers_mut().insert("traceparent", traceparent.parse().unwrap());
+    request
+}
+
+/// A payout that goes on with a trace.
+fn payout(staff: &Staff<'_>, loan: &Value, traceparent: &str) -> Request<Body> {
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    traced(request(Method::POST, &path, Some(&staff.token), Some(disbursement_of(loan))), traceparent)
+}
+
+/// The traces that belong to an id, once there are as many.
+async fn traces(app: &TestApp, id: &str, number: usize) -> Vec<Value> {
+    let mut found = Vec::new();
+    // A trace is complete when its last task has ended, just after the answer.
+    wait_until(&format!("{number} traces of {id}"), async || {
+        let answer = app.console(Method::GET, &format!("/traces?id={id}"), None).await;
+        found = answer.json().as_array().unwrap().clone();
+        found.len() >= number
+    })
+    .await;
+    assert_eq!(found.len(), number, "{found:#?}");
+    found
+}
+
+/// The names of a trace's spans, with as many dots before them as they are parts of others, and without the statements.
+fn steps(trace: &Value) -> Vec<String> {
+    let spans = trace["spans"].as_array().unwrap();
+    let steps = spans.iter().filter(|span| span["attributes"]["db.query.text"].is_null());
+    let dots = |span: &Value| ".".repeat(usize::try_from(span["depth"].as_u64().unwrap()).unwrap());
+    steps.map(|span| format!("{}{}", dots(span), span["name"].as_str().unwrap())).collect()
+}
+
+/// The statements of a trace, each in one line.
+fn statements(trace: &Value) -> Vec<String> {
+    let spans = trace["spans"].as_array().unwrap();
+    spans.iter().filter_map(|span| Some(in_one_line(span["attributes"]["db.query.text"].as_str()?))).collect()
+}
+
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn a_payout_is_one_trace_from_the_click_to_the_last_statement() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let paid = app.send(payout(&agent, &loan, &traceparent(TRACE))).await;
+    assert_eq!(paid.status, StatusCode::OK);
+
+    let trace = traces(&app, TRACE, 1).await.remove(0);
+    assert_eq!(
+        steps(&trace),
+        [
+            "POST /api/v1/disbursements/{loan_id}/disburse",
+            ".read the version",
+            ".claim",
+            "..write in a set",
+            "...wait for the writer",
+            "...commit",
+            ".ask mobile money",
+            "..write in a set",
+            "...wait for the writer",
+            "...commit",
+            ".settle",
+            "..write in a set",
+            "...wait for the writer",
+            "...commit",
+        ]
+    );
+    let request = &trace["spans"][0]["attributes"];
+    assert_eq!(request["http.response.status_code"], "200");
+    let statements = statements(&trace);
+    for begin in [
+        "INSERT INTO payout",
+        "INSERT INTO mobile_money_payment",
+        "WITH asked AS MATERIALIZED",
+        "INSERT INTO outbox_message",
+    ] {
+        assert!(statements.iter().any(|statement| statement.starts_with(begin)), "{begin}: {statements:#?}");
+    }
+
+    // It is found by each of its ids.
+    let request_id = paid.headers["x-request-id"].to_str().unwrap();
+    let payout_id = paid.json()["id"].as_str().unwrap().to_owned();
+    for id in [request_id, &payout_id] {
+        assert_eq!(traces(&app, id, 1).await[0]["id"], TRACE);
+    }
+    assert_eq!(traces(&app, "no-such-id", 0).await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn what_settles_a_payout_later_is_a_trace_of_its_own_that_is_linked_to_the_click() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    let accepted = app.as_time_passes(app.send(payout(&agent, &loan, &traceparent(TRACE)))).await;
+    assert_eq!(accepted.status, StatusCode::ACCEPTED);
+    app.later(Duration::from_secs(60)).await;
+    assert_eq!(agent.records_of(&loan).await[0]["status"], "COMPLETED");
+
+    let found = traces(&app, TRACE, 2).await;
+    assert_eq!(found[1]["name"], "ask again");
+    assert_eq!(found[1]["links"], json!([TRACE]));
+    assert!(steps(&found[1]).contains(&".settle".to_owned()), "{:?}", steps(&found[1]));
+}
+
+#[tokio::test]
+async fn a_result_that_is_delivered_is_linked_to_the_click() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    app.next_outcomes(&[Outcome::ResultBeforeAnswer]).await;
+    let paid = app.send(payout(&agent, &loan, &traceparent(TRACE))).await;
+    assert_eq!(paid.status, StatusCode::OK);
+    let found = traces(&app, TRACE, 2).await;
+    assert_eq!(found[1]["name"], "receive the result");
+}
+
+#[tokio::test]
+async fn a_traceparent_that_names_no_trace_changes_nothing() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let long = format!("00-{TRACE}-{SPAN}-01-{}", "x".repeat(4000));
+    for hostile in [
+        "",
+        "00",
+        "00-1-2-01",
+        &format!("00-{}-{SPAN}-01", "0".repeat(32)),
+        &format!("00-{TRACE}-{}-01", "0".repeat(16)),
+        &format!("ff-{TRACE}-{SPAN}-01"),
+        &format!("00-{}-{SPAN}-01", TRACE.to_uppercase()),
+        "00-'; DROP TABLE payout; --",
+        &long,
+    ] {
+        let call = traced(request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None), hostile);
+        let answer = app.send(call).await;
+        assert_eq!(answer.status, StatusCode::OK, "{hostile}");
+        let own = traces(&app, answer.headers["x-request-id"].to_str().unwrap(), 1).await;
+        assert_ne!(own[0]["id"], TRACE, "{hostile}");
+    }
+    let mut two =
+        traced(request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None), &traceparent(TRACE));
+    two.headers_mut().append("traceparent", traceparent(TRACE).parse().unwrap());
+    app.send(two).await;
+    assert_eq!(traces(&app, TRACE, 0).await, Vec::<Value>::new(), "two headers name none");
+}
+
+#[tokio::test]
+async fn a_caller_that_takes_no_trace_has_none() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let call = request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None);
+    app.send(traced(call, &format!("00-{TRACE}-{SPAN}-00"))).await;
+    assert_eq!(traces(&app, TRACE, 0).await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_sandbox_has_only_its_own_spans_though_a_caller_names_one_trace_in_two() {
+    let app = TestApp::start().await;
+    let other = Given::make(&app, json!({"name": "other"})).await;
+    let agent = app.sign_in("agent").await;
+    app.send(traced(request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None), &traceparent(TRACE)))
+        .await;
+    let call = other.request(Method::GET, "/api/v1/disbursements/pending", None, None);
+    app.send(traced(call, &traceparent(TRACE))).await;
+    let of_main = traces(&app, TRACE, 1).await.remove(0);
+    assert_eq!(of_main["request_ids"].as_array().unwrap().len(), 1);
+    assert_eq!(of_main["name"], "GET /api/v1/auth/me");
+    let path = format!("/console/api/traces?id={TRACE}");
+    let of_other = other.call(Method::GET, &path, Some(&other.token), None).await.json();
+    assert_eq!(of_other[0]["name"], "GET /api/v1/disbursements/pending");
+    assert_eq!(of_other[0]["request_ids"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn no_span_has_a_value_of_the_data() {
+    let app = TestApp::start().await;
+    let supervisor = app.sign_in("supervisor").await;
+    let agent = app.sign_in("agent").await;
+    app.post("/api/v1/auth/login", json!({"email": "stranger@example.com", "password": "Not-the-password"}))
+        .await;
+    app.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
+    let code = app.newest_code("+254711000003").await;
+    for loan in waiting(&agent.pending().await).take(3) {
+        app.send(payout(&agent, loan, &traceparent(TRACE))).await;
+    }
+    app.set_console(Method::POST, "/loans", json!({"loan": {"customer_first_name": "Wanjirũ"}})).await;
+    supervisor.records().await;
+    let all = app.console(Method::GET, "/traces", None).await;
+    let spans = all
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trace| trace["spans"].as_array().unwrap().len())
+        .sum::<usize>();
+    assert!(spans > 100, "{spans}");
+    let all = String::from_utf8(all.bytes).unwrap();
+    let mut values = vec![code, agent.token.clone(), CONSOLE_TOKEN.to_owned()];
+    values.extend(["agent@mkopo.test", "stranger", "Not-the-password", "Wanjirũ"].map(str::to_owned));
+    let people = "SELECT first_name, last_name, phone_number, id_number FROM customer";
+    let mut reader = app.sandbox.database.read().await.unwrap();
+    let people: Vec<(String, String, String, String)> =
+        query_as(people).fetch_all(&mut reader).await.unwrap();
+    assert!(people.len() > 20);
+    for (first, last, phone, id_number) in people {
+        values.extend([first, last, phone, id_number]);
+    }
+    let staff = "SELECT email, phone_number FROM staff";
+    let staff: Vec<(String, String)> = query_as(staff).fetch_all(&mut reader).await.unwrap();
+    values.extend(staff.into_iter().flat_map(|(email, phone)| [email, phone]));
+    for value in values {
+        assert!(!all.contains(&value), "{value} is in a span");
+    }
+}
+
+#[tokio::test]
+async fn a_fault_that_hits_a_call_is_a_step_of_it() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let fault = json!({"kind": "status", "status": 503, "path": "/api/v1/auth/me"});
+    app.set_console(Method::POST, "/faults", fault).await;
+    let answer = agent.get_with("/api/v1/auth/me", &[("traceparent", &traceparent(TRACE))]).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    let trace = traces(&app, TRACE, 1).await.remove(0);
+    let spans = trace["spans"].as_array().unwrap();
+    let fault = spans.iter().find(|span| span["name"] == "fault").unwrap();
+    assert_eq!(fault["attributes"]["mkopo.fault"], "Status");
+    assert_eq!(json!([trace["failed"], spans[0]["failed"]]), json!([true, true]));
+}
+
+#[tokio::test]
+async fn calls_that_wait_for_one_set_link_to_the_trace_with_its_statements() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let numbered = |number: usize| format!("{number:032x}");
+    let loans: Vec<&Value> = waiting(&pending).take(4).collect();
+    let calls = loans
+        .iter()
+        .enumerate()
+        .map(|(number, loan)| app.send(payout(&agent, loan, &traceparent(&numbered(number + 1)))));
+    for answer in futures::future::join_all(calls).await {
+        assert_eq!(answer.status, StatusCode::OK);
+    }
+    let mut inserted = 0;
+    for number in 1..=4 {
+        let answer = app.console(Method::GET, &format!("/traces?id={}", numbered(number)), None).await.json();
+        let own =
+            answer.as_array().unwrap().iter().find(|trace| trace["id"] == *numbered(number)).unwrap().clone();
+        let here =
+            statements(&own).iter().filter(|statement| statement.starts_with("INSERT INTO payout")).count();
+        inserted += here;
+        assert!(here == 1 || !own["links"].as_array().unwrap().is_empty(), "{own:#?}");
+    }
+    assert!((1..=4).contains(&inserted), "{inserted}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_forwarded_is_one_trace_on_both_servers() {
+    let provider = OwnProvider::start().await;
+    let options = ["--demo", "false", "--tools", "true", "--provider-url", &provider.url];
+    let app = TestApp::start_with(&options).await;
+    let agent = app.sign_in("agent").await;
+    agent.get_with("/api/v1/auth/me", &[("traceparent", &traceparent(TRACE))]).await;
+    let here = traces(&app, TRACE, 1).await.remove(0);
+    let there = traces(&provider.app, TRACE, 1).await.remove(0);
+    let spans = here["spans"].as_array().unwrap();
+    let forward = spans.iter().find(|span| span["name"] == "forward").unwrap();
+    assert_eq!(here["spans"][0]["name"], there["spans"][0]["name"]);
+    // The parent is on the other server, so it is not there.
+    assert_eq!(there["spans"][0]["parent_id"], Value::Null);
+    let stored =
+        query_scalar("SELECT count(*) FROM event WHERE traceparent LIKE $1").bind(format!("%{TRACE}%"));
+    let stored: i64 =
+        stored.fetch_one(&mut provider.app.sandbox.database.read().await.unwrap()).await.unwrap();
+    assert_eq!(stored, 0, "reading is no event");
+    assert!(forward["id"].is_string());
+}
+
+#[tokio::test]
+async fn an_event_links_to_the_trace_of_its_call() {
+    let app = TestApp::start().await;
+    let login = json!({"email": "agent@mkopo.test", "password": "Not-the-password"});
+    let call = request(Method::POST, "/api/v1/auth/login", None, Some(login));
+    app.send(traced(call, &traceparent(TRACE))).await;
+    let events = Browser::sign_in(&app).await.get("/console/events").await;
+    let link = format!("href=\"/console/traces?id={TRACE}\"");
+    assert!(html(&events).contains(&link), "{}", html(&events));
+}
+
+/// What a page reports, from its own origin.
+fn of_page(body: &Value) -> Request<Body> {
+    let mut request = Request::post("/spans")
+        .header(header::HOST, "portal")
+        .header(header::ORIGIN, "http://portal")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    request.extensions_mut().insert(ConnectInfo(SocketAddr::new([127, 0, 0, 1].into(), 40_000)));
+    request
+}
+
+fn span(trace: &str) -> Value {
+    json!({
+        "trace_id": trace, "span_id": SPAN, "name": "confirm a payout", "screen": "/loans/:id",
+        "ago_ms": 2000, "ms": 1900, "failed": false,
+    })
+}
+
+#[tokio::test]
+async fn what_a_person_did_on_a_page_is_the_beginning_of_its_trace() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    app.send(payout(&agent, &loan, &traceparent(TRACE))).await;
+    traces(&app, TRACE, 1).await;
+    let reported = app.send(of_page(&json!({"spans": [span(TRACE), span(&"1".repeat(32))]}))).await;
+    assert_eq!(reported.status, StatusCode::NO_CONTENT);
+    let trace = traces(&app, TRACE, 1).await.remove(0);
+    assert_eq!(trace["name"], "confirm a payout");
+    assert_eq!(steps(&trace)[..2], ["confirm a payout", ".POST /api/v1/disbursements/{loan_id}/disburse"]);
+    assert_eq!(trace["spans"][0]["attributes"]["mkopo.screen"], "/loans/:id");
+    assert_eq!(traces(&app, &"1".repeat(32), 0).await, Vec::<Value>::new(), "no call had this trace");
+    let shown = Browser::sign_in(&app).await.read(&format!("/console/traces?id={TRACE}")).await;
+    for text in ["confirm a payout", "ask mobile money", "COMMIT", "Level 3: ", "INSERT INTO payout"] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_can_report_nothing_else_and_no_more() {
+    let app = TestApp::start().await;
+    let changed = |name: &str, value: Value| {
+        let mut span = span(TRACE);
+        span[name] = value;
+        json!({"spans": [span]})
+    };
+    for (body, code) in [
+        (json!({"spans": []}), "invalid_request"),
+        (json!({"spans": vec![span(TRACE); 21]}), "invalid_request"),
+        (changed("name", json!("read the mail of agent@mkopo.test")), "invalid_request"),
+        (changed("screen", json!("/loans/?q=Wanjiru Kamau")), "invalid_request"),
+        (changed("screen", json!("x".repeat(201))), "invalid_request"),
+        (changed("trace_id", json!("0".repeat(32))), "invalid_request"),
+        (changed("span_id", json!("00F067AA0BA902B7")), "invalid_request"),
+        (changed("ms", json!(600_001)), "invalid_request"),
+        (changed("note", json!("hello")), "invalid_request"),
+    ] {
+        let answer = app.send(of_page(&body)).await;
+        assert_eq!((answer.status.as_u16(), answer.failure().1), (422, code.to_owned()), "{body}");
+    }
+    let large = json!({"spans": [span(TRACE)], "note": "x".repeat(9000)});
+    assert_eq!(app.send(of_page(&large)).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let mut elsewhere = of_page(&json!({"spans": [span(TRACE)]}));
+    elsewhere.headers_mut().insert(header::ORIGIN, "http://elsewhere".parse().unwrap());
+    assert_eq!(app.send(elsewhere).await.failure().1, "cross_site");
+    for _ in 0..60 {
+        app.send(of_page(&json!({"spans": [span(TRACE)]}))).await;
+    }
+    let answer = app.send(of_page(&json!({"spans": [span(TRACE)]}))).await;
+    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[tokio::test]
+async fn the_latest_traces_are_kept_and_older_ones_are_forgotten() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    agent.get_with("/api/v1/auth/me", &[("traceparent", &traceparent(TRACE))]).await;
+    traces(&app, TRACE, 1).await;
+    for _ in 0..200 {
+        agent.get("/api/v1/auth/me").await;
+    }
+    assert_eq!(traces(&app, TRACE, 0).await, Vec::<Value>::new());
+    assert!(app.console(Method::GET, "/traces", None).await.json().as_array().unwrap().len() <= 200);
+}
+
+/// The statements in the log of the engine, by connection.
+fn logged(log: &str) -> BTreeMap<String, Vec<String>> {
+    let mut by_connection = BTreeMap::<String, Vec<String>>::new();
+    let mut last = None;
+    for line in log.lines() {
+        let begins = line.split_once("LOG:  ").filter(|_| !line.starts_with('\t'));
+        match (begins, &last) {
+            (Some((prefix, entry)), _) => {
+                let pid = prefix.split_once('[').unwrap().1.split_once(']').unwrap().0.to_owned();
+                let statement = entry
+                    .strip_prefix("statement: ")
+                    .or_else(|| Some(entry.strip_prefix("execute ")?.split_once(": ")?.1));
+                last = statement.map(|statement| {
+                    by_connection.entry(pid.clone()).or_default().push(statement.to_owned());
+                    pid
+                });
+            }
+            (None, Some(pid)) if line.starts_with('\t') => {
+                let statement = by_connection.get_mut(pid).unwrap().last_mut().unwrap();
+                statement.push_str(line);
+            }
+            _ => last = None,
+        }
+    }
+    for statement in by_connection.values_mut().flatten() {
+        *statement = in_one_line(statement);
+    }
+    by_connection
+}
+
+/// All that the engine did on the connections that write, it did for the payout.
+#[tokio::test]
+#[ignore = "needs PostgreSQL"]
+async fn a_trace_has_every_statement_that_the_engine_saw_on_postgresql() {
+    let app = TestApp::start().await;
+    let name: (String, String) = query_as("SELECT current_database(), current_setting('data_directory')")
+        .fetch_one(&mut app.sandbox.database.read().await.unwrap())
+        .await
+        .unwrap();
+    let alter = format!("ALTER DATABASE {} SET log_statement = 'all'", name.0);
+    app.write(alter).await.unwrap();
+    let app = app.restart().await;
+    let agent = app.sign_in("agent").await;
+    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let log = format!("{}/log", name.1);
+    let before = std::fs::read(&log).unwrap().len();
+    assert_eq!(app.send(payout(&agent, &loan, &traceparent(TRACE))).await.status, StatusCode::OK);
+    let trace = traces(&app, TRACE, 1).await.remove(0);
+    let log = std::fs::read(&log).unwrap();
+    let seen = logged(&String::from_utf8_lossy(&log[before..]));
+    let of_payout = |statements: &&Vec<String>| statements.iter().any(|one| one.contains("SAVEPOINT work"));
+    let mut seen: Vec<String> = seen.values().filter(of_payout).flatten().cloned().collect();
+    let mut traced: Vec<String> =
+        statements(&trace).into_iter().filter(|statement| seen.contains(statement)).collect();
+    seen.sort();
+    traced.sort();
+    assert!(seen.len() > 15, "{seen:#?}");
+    assert_eq!(seen, traced);
+}
