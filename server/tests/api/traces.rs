@@ -437,7 +437,6 @@ fn logged(log: &str) -> BTreeMap<String, Vec<String>> {
     by_connection
 }
 
-/// All that the engine did on the connections that write, it did for the payout.
 #[tokio::test]
 #[ignore = "needs PostgreSQL"]
 async fn a_trace_has_every_statement_that_the_engine_saw_on_postgresql() {
@@ -457,7 +456,11 @@ async fn a_trace_has_every_statement_that_the_engine_saw_on_postgresql() {
     let trace = traces(&app, TRACE, 1).await.remove(0);
     let log = std::fs::read(&log).unwrap();
     let seen = logged(&String::from_utf8_lossy(&log[before..]));
-    let of_payout = |statements: &&Vec<String>| statements.iter().any(|one| one.contains("SAVEPOINT work"));
+    // Payouts have connections of their own to write; on the other one, work that nobody asked for may be done.
+    let of_payout = |statements: &&Vec<String>| {
+        let has = |text: &str| statements.iter().any(|one| one.contains(text));
+        has("SAVEPOINT work") && !has("write_turn")
+    };
     let mut seen: Vec<String> = seen.values().filter(of_payout).flatten().cloned().collect();
     let mut traced: Vec<String> =
         statements(&trace).into_iter().filter(|statement| seen.contains(statement)).collect();
