@@ -9,6 +9,7 @@
 mod contract;
 mod copies;
 mod crash;
+mod export;
 mod failover;
 mod full_disk;
 mod known;

@@ -31,6 +31,12 @@ impl Server {
         Self::run(command.arg("serve"), store)
     }
 
+    /// Starts a server with these environment variables.
+    pub fn start_with(variables: &[(&str, &str)], store: &[String]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
+        Self::run(command.envs(variables.iter().copied()).arg("serve"), store)
+    }
+
     /// Starts a server on a machine whose clock is off by `offset`, such as `+10m` or `-1h`.
     pub fn start_with_clock_off_by(offset: &str, store: &[String]) -> Self {
         let mut command =

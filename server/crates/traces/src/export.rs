@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use opentelemetry::{
     Context, InstrumentationScope, KeyValue,
     trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceState},
@@ -49,7 +49,7 @@ pub fn processor() -> anyhow::Result<Queue> {
         .build();
     let exporter = SpanExporter::builder()
         .with_http()
-        .with_protocol(Protocol::HttpBinary)
+        .with_protocol(protocol()?)
         .with_http_client(Client(agent.into()))
         .build()
         .context("the exporter of traces can't be set up: see OTEL_EXPORTER_OTLP_ENDPOINT")?;
@@ -62,6 +62,17 @@ pub fn processor() -> anyhow::Result<Queue> {
     let queue = Queue { inner: Arc::new(inner), waiting, max };
     _ = QUEUE.set(queue.clone());
     Ok(queue)
+}
+
+/// How spans are written (`OTEL_EXPORTER_OTLP_PROTOCOL`).
+fn protocol() -> anyhow::Result<Protocol> {
+    let given =
+        env::var("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL").or_else(|_| env::var("OTEL_EXPORTER_OTLP_PROTOCOL"));
+    match given.as_deref() {
+        Err(_) | Ok("" | "http/protobuf") => Ok(Protocol::HttpBinary),
+        Ok("http/json") => Ok(Protocol::HttpJson),
+        Ok(other) => bail!("OTEL_EXPORTER_OTLP_PROTOCOL is {other}; it can be http/protobuf or http/json"),
+    }
 }
 
 /// How long one export may take (`OTEL_EXPORTER_OTLP_TIMEOUT`, in ms).

@@ -1,0 +1,183 @@
+//! Traces that are exported: a payout is one trace wherever it goes on, and no receiver delays or loses one.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use axum::{Json, Router, http::StatusCode, routing::post};
+use serde_json::{Value, json};
+
+use crate::{
+    server::{Server, sign_in, try_call},
+    test_app::{CONSOLE_TOKEN, disbursement_of},
+    test_store,
+};
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const PAGE: &str = "00f067aa0ba902b7";
+
+/// What a receiver does with an export.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Behaviour {
+    Takes,
+    Refuses,
+    NeverAnswers,
+}
+
+/// A receiver of traces (OTLP over HTTP, as JSON).
+struct Receiver {
+    url: String,
+    spans: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Receiver {
+    fn start(behaviour: Behaviour) -> Self {
+        let spans = Arc::<Mutex<Vec<Value>>>::default();
+        let received = Arc::clone(&spans);
+        let take = async move |Json(export): Json<Value>| match behaviour {
+            Behaviour::Takes => {
+                received.lock().unwrap_or_else(PoisonError::into_inner).extend(spans_of(&export));
+                (StatusCode::OK, Json(json!({})))
+            }
+            Behaviour::Refuses => (StatusCode::SERVICE_UNAVAILABLE, Json(json!({}))),
+            Behaviour::NeverAnswers => std::future::pending().await,
+        };
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        listener.set_nonblocking(true).unwrap();
+        thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                axum::serve(listener, Router::new().route("/v1/traces", post(take))).await.unwrap();
+            });
+        });
+        Self { url, spans }
+    }
+
+    fn variables(&self) -> [(&str, &str); 5] {
+        [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", &self.url),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"),
+            // Longer than any call waits for its answer.
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "60000"),
+            ("OTEL_BSP_SCHEDULE_DELAY", "100"),
+            ("OTEL_BSP_MAX_QUEUE_SIZE", "64"),
+        ]
+    }
+
+    /// The spans, once one of them `is_there`.
+    fn spans_with(&self, what: &str, is_there: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let began = Instant::now();
+        loop {
+            let spans = self.spans.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if spans.iter().any(&is_there) {
+                return spans;
+            }
+            assert!(began.elapsed() < Duration::from_secs(30), "no {what}: {spans:#?}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn spans_of(export: &Value) -> Vec<Value> {
+    let each = |value: &Value, field: &str| value[field].as_array().cloned().unwrap_or_default();
+    let scopes = each(export, "resourceSpans").into_iter().flat_map(|resource| each(&resource, "scopeSpans"));
+    scopes.flat_map(|scope| each(&scope, "spans")).collect()
+}
+
+/// A loan that waits to be paid.
+fn waiting_loan(address: &str, token: &str) -> Value {
+    let bearer = format!("Bearer {token}");
+    let headers = [("authorization", &*bearer)];
+    let pending = try_call(address, "GET", "/api/v1/disbursements/pending", &headers, None).unwrap();
+    let pending = pending.body.as_array().unwrap().clone();
+    pending.into_iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap()
+}
+
+fn pay(address: &str, token: &str, loan: &Value) -> u16 {
+    let bearer = format!("Bearer {token}");
+    let traceparent = format!("00-{TRACE}-{PAGE}-01");
+    let headers = [("authorization", &*bearer), ("traceparent", &*traceparent)];
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    try_call(address, "POST", &path, &headers, Some(&disbursement_of(loan))).unwrap().status
+}
+
+#[test]
+fn an_exported_payout_is_one_trace_and_what_settles_it_after_a_kill_links_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = test_store::options(folder.path());
+    let receiver = Receiver::start(Behaviour::Takes);
+    let first = Server::start_with(&receiver.variables(), &store);
+    let token = sign_in(&first.address);
+    let loan = waiting_loan(&first.address, &token);
+    let bearer = format!("Bearer {CONSOLE_TOKEN}");
+    let next = json!({"next": ["paid_answer_lost"]});
+    let console = [("authorization", &*bearer)];
+    let set = try_call(&first.console, "PUT", "/console/api/scenario", &console, Some(&next)).unwrap();
+    assert_eq!(set.status, 200, "{}", set.body);
+    assert_eq!(pay(&first.address, &token, &loan), 202);
+    let page = json!({"spans": [{
+        "trace_id": TRACE, "span_id": PAGE, "name": "confirm a payout", "screen": "/loans/:id", "ago_ms": 9000,
+        "ms": 8500, "failed": false,
+    }]});
+    let origin = format!("http://{}", first.address);
+    let reported = try_call(&first.address, "POST", "/spans", &[("origin", &origin)], Some(&page)).unwrap();
+    assert_eq!(reported.status, 204);
+    let is_named = |name: &'static str| move |span: &Value| span["name"] == name;
+    receiver.spans_with("span of the page", is_named("confirm a payout"));
+    receiver.spans_with("claim", is_named("claim"));
+    drop(first);
+
+    let second = Server::start_with(&receiver.variables(), &store);
+    let spans = receiver.spans_with("settlement", is_named("settle"));
+    let span = |name| spans.iter().find(|span| is_named(name)(span)).unwrap();
+    assert_eq!(span("confirm a payout")["traceId"], TRACE);
+    assert_eq!(span("claim")["traceId"], TRACE);
+    assert_eq!(span("ask again")["links"][0]["traceId"], TRACE);
+    assert_eq!(span("settle")["traceId"], span("ask again")["traceId"]);
+    drop(second);
+}
+
+#[test]
+fn no_receiver_delays_or_loses_a_call_and_what_is_dropped_is_counted() {
+    for behaviour in [Behaviour::NeverAnswers, Behaviour::Refuses] {
+        let folder = tempfile::tempdir().unwrap();
+        let receiver = Receiver::start(behaviour);
+        let server = Server::start_with(&receiver.variables(), &test_store::options(folder.path()));
+        check_calls(&server, &format!("{behaviour:?}"));
+    }
+    // A port that nobody listens on.
+    let folder = tempfile::tempdir().unwrap();
+    let mut gone = Receiver::start(Behaviour::Refuses);
+    "http://127.0.0.1:9".clone_into(&mut gone.url);
+    let server = Server::start_with(&gone.variables(), &test_store::options(folder.path()));
+    check_calls(&server, "gone");
+}
+
+/// More calls than the queue has room for are answered, and the spans of some are dropped.
+fn check_calls(server: &Server, receiver: &str) {
+    let token = sign_in(&server.address);
+    let loan = waiting_loan(&server.address, &token);
+    assert_eq!(pay(&server.address, &token, &loan), 200, "{receiver}");
+    let bearer = format!("Bearer {token}");
+    for _ in 0..100 {
+        let headers = [("authorization", &*bearer)];
+        let me = try_call(&server.address, "GET", "/api/v1/auth/me", &headers, None).unwrap();
+        assert_eq!(me.status, 200, "{receiver}");
+    }
+    let began = Instant::now();
+    while dropped(server) == 0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "{receiver}: nothing was dropped");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn dropped(server: &Server) -> u64 {
+    let metrics = ureq::get(format!("http://{}/metrics", server.console)).call().unwrap();
+    let metrics = metrics.into_body().read_to_string().unwrap();
+    let line = metrics.lines().find_map(|line| line.strip_prefix("mkopo_spans_dropped "));
+    line.unwrap().parse().unwrap()
+}
