@@ -32,10 +32,10 @@ demo: tools ## Build and serve the portal with demo data on http://127.0.0.1:808
 	@{ nice -n 19 $(MAKE) $(KITS) >/dev/null || echo "mkopo: /kit/ is not complete, see above; 'make kits' tries again." >&2; } & \
 	MKOPO_DEMO=true MKOPO_PORTAL_DIR=$(PORTAL) MKOPO_LISTEN=127.0.0.1:$(PORT) exec server/target/demo/mkopo serve
 
-# Compiled sooner than a release, and a little slower to answer.
+# Compiled sooner than a release, a little slower to answer, and without the exporter of traces.
 .PHONY: demo-server
 demo-server: tools
-	@$(CARGO) build --profile demo $(MANIFEST)
+	@$(CARGO) build --profile demo --no-default-features $(MANIFEST)
 
 $(PORTAL)/slices.json: $(SOURCES) | node_modules/.package-lock.json
 	@$(ASIDE) npm run --silent build

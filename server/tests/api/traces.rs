@@ -44,7 +44,7 @@ async fn traces(app: &TestApp, id: &str, number: usize) -> Vec<Value> {
     // A trace is complete when its last task has ended, just after the answer.
     wait_until(&format!("{number} traces of {id}"), async || {
         let answer = app.console(Method::GET, &format!("/traces?id={id}"), None).await;
-        found = answer.json().as_array().unwrap().clone();
+        found.clone_from(answer.json().as_array().unwrap());
         found.len() >= number
     })
     .await;
@@ -127,7 +127,7 @@ async fn what_settles_a_payout_later_is_a_trace_of_its_own_that_is_linked_to_the
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
     let accepted = app.as_time_passes(app.send(payout(&agent, &loan, &traceparent(TRACE)))).await;
     assert_eq!(accepted.status, StatusCode::ACCEPTED);
-    app.later(Duration::from_secs(60)).await;
+    app.later(Duration::from_mins(1)).await;
     assert_eq!(agent.records_of(&loan).await[0]["status"], "COMPLETED");
 
     let found = traces(&app, TRACE, 2).await;

@@ -3,6 +3,7 @@
 use std::{
     fmt, io,
     ops::{Deref, DerefMut},
+    pin::{Pin, pin},
     time::Duration,
 };
 
@@ -154,7 +155,7 @@ impl Connection {
                 }
             }
         };
-        traced(step, running).await
+        traced(step, pin!(running)).await
     }
 
     /// The step that running `sql` here is.
@@ -189,10 +190,10 @@ impl Connection {
     }
 }
 
-/// Runs a statement as `step`, which fails with it.
+/// Runs a statement as `step`, which fails with it. It is pinned where it is, so that no caller's future has it twice.
 pub(super) async fn traced<T>(
     step: Span,
-    running: impl Future<Output = Result<T, sqlx::Error>>,
+    running: Pin<&mut impl Future<Output = Result<T, sqlx::Error>>>,
 ) -> Result<T, sqlx::Error> {
     let done = running.instrument(step.clone()).await;
     if done.is_err() {

@@ -3,6 +3,7 @@
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     ops::{Deref, DerefMut},
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -119,7 +120,7 @@ impl Database {
             Readers::Postgres(readers, true) => {
                 const BEGIN: &str = "BEGIN READ ONLY";
                 let step = traces::statement("postgresql", BEGIN);
-                Connection::postgres_reading(traced(step, readers.begin_with(BEGIN)).await?, true)
+                Connection::postgres_reading(traced(step, pin!(readers.begin_with(BEGIN))).await?, true)
             }
             Readers::Postgres(readers, false) => Connection::postgres_of_pool(readers.acquire().await?),
         }))
@@ -134,11 +135,11 @@ impl Database {
         let mut connection = match &self.readers {
             Readers::Sqlite(readers) => {
                 let step = traces::statement("sqlite", "BEGIN");
-                Connection::sqlite_reading(traced(step, readers.begin()).await?)
+                Connection::sqlite_reading(traced(step, pin!(readers.begin())).await?)
             }
             Readers::Postgres(readers, is_pooled) => {
                 let step = traces::statement("postgresql", BEGIN);
-                Connection::postgres_reading(traced(step, readers.begin_with(BEGIN)).await?, *is_pooled)
+                Connection::postgres_reading(traced(step, pin!(readers.begin_with(BEGIN))).await?, *is_pooled)
             }
         };
         connection.set_long(true);

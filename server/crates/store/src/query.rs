@@ -3,7 +3,7 @@
 //! Both run the same SQL with the same bindings: [`query`], [`query_as`] and [`query_scalar`] work like
 //! sqlx's functions. Values are strings, integers and booleans, or types that are stored as one of these.
 
-use std::io;
+use std::{io, pin::pin};
 
 use futures::{TryStreamExt, future::ready};
 use sqlx::{
@@ -149,7 +149,7 @@ impl Query {
                 .await
                 .map(|done| done.rows_affected()))
         };
-        traced(step, running).await
+        traced(step, pin!(running)).await
     }
 
     async fn row(self, connection: &mut Connection) -> Result<Option<Row>, sqlx::Error> {
@@ -162,7 +162,7 @@ impl Query {
                 .await
                 .map(|row| row.map(Row::from)))
         };
-        traced(step, running).await
+        traced(step, pin!(running)).await
     }
 
     /// Gives each row to `take` as it comes, so that no row is kept twice.
@@ -176,7 +176,7 @@ impl Query {
                 .try_for_each(|row| ready(take(row.into())))
                 .await)
         };
-        traced(step, running).await
+        traced(step, pin!(running)).await
     }
 }
 

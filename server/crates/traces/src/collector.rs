@@ -276,8 +276,7 @@ impl Sampling {
 const LOW_BITS: u64 = (1 << 48) - 1;
 
 fn lowest(id: [u8; 16]) -> u64 {
-    let [.., a, b, c, d, e, f] = id;
-    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+    u64::try_from(u128::from_be_bytes(id) & u128::from(LOW_BITS)).unwrap_or_default()
 }
 
 fn given(variable: &str) -> Option<String> {

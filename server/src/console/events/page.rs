@@ -117,7 +117,7 @@ fn listed(found: Vec<Event>) -> AnyView {
             let trace = event.traceparent.as_deref().and_then(::traces::trace_id);
             let time = match trace {
                 Some(trace) => {
-                    let address = traces::page::address(&trace.to_string());
+                    let address = traces::address(&trace.to_string());
                     view! { <a href=address>{timestamp(event.at)}</a> }.into_any()
                 }
                 None => timestamp(event.at),

@@ -120,7 +120,7 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
                         <span class="second">{record.loan_id.to_string()}</span>
                     </td>
                     <td class="more" data-label="Started">
-                        <a href=traces::page::address(&record.id)>{timestamp(record.created_at)}</a>
+                        <a href=traces::address(&record.id)>{timestamp(record.created_at)}</a>
                         <span class="second">"by "{record.user_first_name}" "{record.user_last_name}</span>
                     </td>
                 </tr>

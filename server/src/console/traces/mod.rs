@@ -10,7 +10,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::sandboxes::Sandbox;
+use crate::{console::view::page::Page, sandboxes::Sandbox};
 use base::{clock::UnixMillis, error::Failure, ids::PayoutId};
 use store::{Connection, query_scalar};
 use traces::{KeptSpan, KeptTrace};
@@ -93,6 +93,11 @@ async fn trace_of_payout(connection: &mut Connection, id: &str) -> Result<Option
     let traceparent: Option<Option<String>> =
         query_scalar(OF_PAYOUT).bind(PayoutId::from(id)).fetch_optional(connection).await?;
     Ok(traceparent.flatten().and_then(|span| Some(traces::trace_id(&span)?.to_string())))
+}
+
+/// The address at which the trace with this id, or of what has this id, is shown.
+pub fn address(id: &str) -> String {
+    format!("{}?id={id}", Page::Traces.address())
 }
 
 impl Trace {

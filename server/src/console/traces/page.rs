@@ -3,7 +3,7 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
-use super::{Span, Trace};
+use super::{Span, Trace, address};
 use crate::console::view::{
     form::Field,
     frame::{Frame, empty_state},
@@ -36,6 +36,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         Some(_) => frame,
     };
     Ok(visit.page(frame, || {
+        let list = if id.is_none() { Some(listed(&found)) } else { none(&found) };
         let search = view! {
             <section class="card" aria-label="Traces">
                 <form class="tools" method="get" role="search">
@@ -45,7 +46,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                     )}
                     <button class="btn">"Show"</button>
                 </form>
-                <div id="traces" data-live="">{if id.is_none() { listed(&found) } else { none(&found) }}</div>
+                <div id="traces" data-live="">{list}</div>
             </section>
         };
         let traces = id.is_some().then(|| found.iter().map(|trace| waterfall(trace, &found)).collect_view());
@@ -63,14 +64,14 @@ fn none(found: &[Trace]) -> Option<AnyView> {
     })
 }
 
-fn listed(found: &[Trace]) -> Option<AnyView> {
+fn listed(found: &[Trace]) -> AnyView {
     if found.is_empty() {
         let text = match traces::state() {
             State::Kept => "The portal's calls appear here, with their steps and statements.",
             State::Exported => "They are exported to the receiver that OTEL_EXPORTER_OTLP_ENDPOINT names.",
             State::Off => "They are off: see OTEL_TRACES_SAMPLER and OTEL_SDK_DISABLED.",
         };
-        return Some(empty_state(Icon::Trace, "No traces", text));
+        return empty_state(Icon::Trace, "No traces", text);
     }
     let rows = found
         .iter()
@@ -87,12 +88,7 @@ fn listed(found: &[Trace]) -> Option<AnyView> {
         })
         .collect_view();
     let heads = ["Began with", "Result", "Duration", "Steps", "Time"].map(Head::Left);
-    Some(table(heads, rows))
-}
-
-/// The address at which the trace with this id, or of what has this id, is shown.
-pub fn address(id: &str) -> String {
-    format!("{}?id={id}", Page::Traces.address())
+    table(heads, rows)
 }
 
 fn result(failed: bool) -> AnyView {

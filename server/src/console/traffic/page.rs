@@ -128,7 +128,7 @@ fn listed(calls: Vec<Call>) -> AnyView {
                         <b class="path">{call.method}" "{call.path}</b>
                         <details class="bodies" id=format!("call-{}", call.id)>
                             <summary>"Bodies and request ID"</summary>
-                            <p class="muted">"Request " <a href=traces::page::address(&call.request_id)>{call.request_id.clone()}</a></p>
+                            <p class="muted">"Request " <a href=traces::address(&call.request_id)>{call.request_id.clone()}</a></p>
                             {body("Request body", &call.request_body)}
                             {body("Response body", &call.response_body)}
                         </details>
