@@ -14,6 +14,7 @@ const PAGES = [
   'Scenario',
   'Faults',
   'Traffic',
+  'Traces',
   'Events',
   'Staff',
   'Data',

@@ -1,0 +1,134 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from '@playwright/test';
+import { PASSWORD } from 'mkopo-test';
+import { expectAccessible } from '../accessibility';
+import { expectTidyLayout } from '../layout';
+import { expect, test } from '../test';
+
+/** A span as it is exported (OTLP as JSON), as far as it matters here. */
+interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  links?: { traceId: string }[];
+}
+
+interface Export {
+  resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
+}
+
+/** Receives traces, as a collector does. */
+async function startReceiver() {
+  const exported: string[] = [];
+  const server = createServer((request, response) => {
+    const body: Buffer[] = [];
+    request.on('data', (bytes: Buffer) => body.push(bytes));
+    request.on('end', () => {
+      exported.push(Buffer.concat(body).toString());
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const spans = () =>
+    exported.flatMap((text) =>
+      (JSON.parse(text) as Export).resourceSpans.flatMap((resource) =>
+        resource.scopeSpans.flatMap((scope) => scope.spans),
+      ),
+    );
+  const stop = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${port}`, exported, spans, stop };
+}
+
+type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+const withReceiver = test.extend<{ receiver: Receiver }>({
+  receiver: async ({}, use) => {
+    const receiver = await startReceiver();
+    await use(receiver);
+    receiver.stop();
+  },
+  settings: async ({ receiver }, use) =>
+    use({
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_BSP_MAX_QUEUE_SIZE: '20000',
+    }),
+});
+
+/** Pays the first loan out that waits. */
+async function payOut(page: Page) {
+  await page.getByRole('link', { name: 'Pending Loans' }).click();
+  await page.getByRole('link', { name: 'View Details' }).first().click();
+  await page.getByRole('button', { name: 'Disburse Loan' }).click();
+  await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
+}
+
+withReceiver(
+  'a payout is one trace from the click to the last statement, and no span has a value of the data',
+  async ({ page, mkopo, receiver }) => {
+    await mkopo.signIn(page, 'agent');
+    await payOut(page);
+    await expect(page.getByText(/has been successfully disbursed to/)).toBeVisible();
+
+    const act = (name: string) => receiver.spans().find((span) => span.name === name);
+    await expect.poll(() => act('confirm a payout'), { timeout: 15_000 }).toBeDefined();
+    for (const name of ['sign in', 'open a screen']) await expect.poll(() => act(name), name).toBeDefined();
+    const click = act('confirm a payout');
+    const ofClick = () => receiver.spans().filter((span) => span.traceId === click?.traceId);
+    await expect.poll(() => ofClick().map((span) => span.name)).toContain('settle');
+    const request = ofClick().find((span) => span.name.startsWith('POST '));
+    expect(request?.name).toBe('POST /api/v1/disbursements/{loan_id}/disburse');
+    expect(request?.parentSpanId).toBe(click?.spanId);
+    expect(ofClick().map((span) => span.name)).toEqual(
+      expect.arrayContaining(['claim', 'ask mobile money', 'settle', 'BEGIN', 'INSERT', 'COMMIT']),
+    );
+
+    const payouts = await mkopo.payouts.list();
+    const agent = await mkopo.sessions.open('agent');
+    const { data: loans = [] } = await agent.portal.GET('/api/v1/disbursements/pending');
+    const values = [
+      ...loans.flatMap((loan) => [
+        loan.customer_last_name,
+        loan.customer_phone_number,
+        loan.customer_id_number,
+      ]),
+      ...payouts.flatMap((payout) => [payout.customer_last_name, payout.phone, payout.transaction_id]),
+      'agent@mkopo.test',
+      PASSWORD,
+    ];
+    expect(values.length).toBeGreaterThan(60);
+    const all = receiver.exported.join('\n');
+    expect(values.filter((value) => value && all.includes(value))).toEqual([]);
+  },
+);
+
+test('a payout is found on the console, with its steps and statements', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
+  await payOut(page);
+  await expect(page.getByText(/has been successfully disbursed to/)).toBeVisible();
+  const console = await page.context().newPage();
+  await console.goto(`${mkopo.consoleUrl}?token=${mkopo.token}`);
+  await console.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: 'Traces' }).click();
+  await expect(console.getByRole('heading', { level: 1, name: 'Traces' })).toBeVisible();
+  await console.getByRole('link', { name: 'confirm a payout' }).first().click();
+  const trace = console.getByRole('region', { name: 'Trace: confirm a payout' });
+  for (const step of [/disburse$/, /Level \d+: claim/, /Level \d+: COMMIT/])
+    await expect(trace.getByRole('cell', { name: step }).first()).toBeVisible();
+  await trace.getByText('INTO payout').first().click();
+  await expect(trace.getByLabel('Statement').filter({ hasText: 'INSERT INTO payout' }).first()).toBeVisible();
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [1280, 375])
+      await test.step(`${colorScheme}, ${width} px`, async () => {
+        await console.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await console.setViewportSize({ width, height: 900 });
+        await expectAccessible(console);
+        await expectTidyLayout(console);
+      });
+});
