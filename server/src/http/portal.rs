@@ -59,6 +59,7 @@ pub fn routes(sandbox: &Sandbox) -> Router {
         .route("/.well-known/change-password", get(async || Redirect::to("/password-reset")))
         .layer(middleware::from_fn(published_shell))
         .layer(middleware::from_fn(answer_unopenable_names))
+        .layer(middleware::from_fn(hide_source_maps))
         .layer(middleware::from_fn(move |request, next| set_headers(policy.clone(), request, next)))
         .route("/slices.json", get(live_slices::live))
 }
@@ -161,6 +162,15 @@ async fn answer_unopenable_names(mut request: Request, next: Next) -> Response {
             return Failure::NotFound.into_response();
         }
         *request.uri_mut() = Uri::from_static("/");
+    }
+    next.run(request).await
+}
+
+/// Answers 404 for source maps, which have the sources: only the server reads them.
+async fn hide_source_maps(request: Request, next: Next) -> Response {
+    let path = percent_decode_str(request.uri().path().trim_end_matches('/')).decode_utf8_lossy();
+    if files::is_source_map(&path) {
+        return Failure::NotFound.into_response();
     }
     next.run(request).await
 }

@@ -10,7 +10,7 @@ use prometheus::{
 
 use super::log;
 use base::error::Failure;
-use slices::{Bundled, Report, Slices};
+use slices::{Bundled, Dropped, Report, Slices};
 use store::{Database, Load, query_scalar};
 
 /// The state that is read when the metrics are asked for.
@@ -84,6 +84,7 @@ struct ProviderMetrics {
 struct SliceMetrics {
     loads: IntCounterVec,
     load_time: HistogramVec,
+    crash_data_dropped: IntCounterVec,
 }
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
@@ -218,6 +219,11 @@ impl SliceMetrics {
                 &LOAD_SECONDS,
                 &["slice", "version"],
             )?,
+            crash_data_dropped: registering.counters(
+                "mkopo_slice_crash_data_dropped_total",
+                "Source maps and places of crashes that this server did not use, by reason.",
+                &["reason"],
+            )?,
         })
     }
 }
@@ -292,6 +298,11 @@ impl Metrics {
             let time = self.slices.load_time.with_label_values(&[slice, version]);
             (0..times).for_each(|_| time.observe(took.as_secs_f64()));
         }
+    }
+
+    /// Counts what is not used to find the places of crashes.
+    pub fn crash_data_dropped(&self, what: Dropped, count: u64) {
+        self.slices.crash_data_dropped.with_label_values(&[what.name()]).inc_by(count);
     }
 
     /// Counts a difference of a forwarded call from the contract.

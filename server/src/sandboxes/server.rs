@@ -72,12 +72,14 @@ impl Server {
         let metrics = Arc::new(Metrics::new(settings.has_live_screens())?);
         let counts = Arc::clone(&metrics);
         let report_stored = Box::new(move |report: &Report, times| counts.reported(report, times));
+        let counts = Arc::clone(&metrics);
+        let dropped = Box::new(move |what, count| counts.crash_data_dropped(what, count));
         let machine_clock = clock.of_another_sandbox();
         Ok(Arc::new(Self {
             other_settings: Arc::new(settings.of_sandboxes()),
             operator_token: ConsoleToken::new(console_token, fingerprints.clone()),
             provider: Provider::of(settings)?.map(Arc::new),
-            slices: Arc::new(slices::Shared::new(database.clone(), report_stored)),
+            slices: Arc::new(slices::Shared::new(database.clone(), report_stored, dropped)),
             page_spans: Limit::default(),
             metrics,
             stopping: CancellationToken::new(),

@@ -75,6 +75,7 @@ mod shared_clock;
 mod shell;
 mod sign_in;
 mod slice_brings;
+mod slice_crashes;
 mod slice_reports;
 mod slices;
 mod sources;

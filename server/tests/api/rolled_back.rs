@@ -23,13 +23,13 @@ fn address(n: usize) -> String {
     format!("198.51.{}.{}", n / 200, n % 200)
 }
 
-async fn started() -> (TestApp, TempDir) {
+pub async fn started() -> (TestApp, TempDir) {
     let portal = portal();
     (start(&portal).await, portal)
 }
 
 /// So many people, each with an account of their own, who sign in. Returns their tokens.
-async fn people(app: &TestApp, count: usize) -> Vec<String> {
+pub async fn people(app: &TestApp, count: usize) -> Vec<String> {
     let mut tokens = Vec::new();
     for n in 0..count {
         let email = format!("person{n}@mkopo.test");
@@ -62,7 +62,7 @@ async fn strangers(app: &TestApp, version: &str, loads: usize, failed: usize) {
     }
 }
 
-async fn look(app: &TestApp) {
+pub async fn look(app: &TestApp) {
     watch::look(&app.sandbox.slices).await.unwrap();
 }
 
@@ -72,7 +72,7 @@ async fn rollout(app: &TestApp) -> Value {
 }
 
 /// What the trail says last: the act, the version, the note, and who.
-async fn last(app: &TestApp) -> Value {
+pub async fn last(app: &TestApp) -> Value {
     let event = app.console(Method::GET, "/slices", None).await.json()["trail"][0].clone();
     json!([event["act"], event["version"], event["note"], event["by"]])
 }

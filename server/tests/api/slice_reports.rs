@@ -174,8 +174,14 @@ async fn a_report_is_refused_if_it_is_not_a_pages_too_large_too_often_or_makes_n
         }
         assert_eq!(app.send(request).await.failure().1, "cross_site");
     }
-    let long: Vec<Value> = (0..18).map(|_| loaded("0.1.0")).collect();
-    assert_eq!(report(&app, "192.0.2.1", None, &long).await.failure().2, "The body is larger than 1 KiB.");
+    let long: Vec<Value> = (0..20)
+        .map(|_| {
+            let mut report = loaded("0.1.0");
+            report["route"] = json!(format!("/{}", "x".repeat(400)));
+            report
+        })
+        .collect();
+    assert_eq!(report(&app, "192.0.2.1", None, &long).await.failure().2, "The body is larger than 8 KiB.");
     for wrong in [
         json!({"reports": []}),
         json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "loaded"}]}),

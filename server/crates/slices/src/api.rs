@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     activate::{self},
-    archive,
+    archive::{self, Unpacked},
     brings::Shell,
     build::{Build, SliceName},
     builds::{self, Bundled, SliceBuilds},
@@ -25,6 +25,7 @@ use crate::{
     rollout::Share,
     shell_build,
     trail::{self, Mark, SliceEvent},
+    waiting::Dropped,
 };
 use base::error::Failure;
 use lending::events::Trail;
@@ -141,7 +142,8 @@ pub(super) async fn receive(slices: &Slices, bundled: &Bundled, request: Request
         _ => Failure::Internal(format!("an archive can't be stored: {error}")),
     };
     let mut archive = tempfile::tempfile_in(&slices.settings.store.data_dir).map_err(failed)?;
-    let mut body = Limited::new(request.into_body(), archive::MAX_SIZE);
+    let mut body = Limited::new(request.into_body(), archive::MAX_RECEIVED);
+    let mut size = 0;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
             let too_large = error.is::<LengthLimitError>();
@@ -152,19 +154,25 @@ pub(super) async fn receive(slices: &Slices, bundled: &Bundled, request: Request
         // Into the cache of the operating system: too short to give the thread away for.
         if let Ok(data) = frame.into_data() {
             archive.write_all(&data).map_err(failed)?;
+            size += data.len() as u64;
         }
     }
     archive.rewind().map_err(failed)?;
     let others = builds::all(&mut *slices.database.read().await?, bundled).await?;
     let shell = builds::live_shell(&others).cloned();
     let build = tokio::task::spawn_blocking(move || {
-        let files = archive::read(archive)?;
-        if files.contains_key(shell_build::DESCRIPTION) {
-            return shell_build::check(files);
-        }
-        Build::check(files, &shell.ok_or(SliceRefusal::NoPortal)?)
+        let Unpacked { files, maps_left_out } = archive::read(archive, size)?;
+        let build = if files.contains_key(shell_build::DESCRIPTION) {
+            shell_build::check(files)?
+        } else {
+            Build::check(files, &shell.ok_or(SliceRefusal::NoPortal)?)?
+        };
+        Ok::<_, Failure>((build, maps_left_out))
     });
-    build.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?
+    let (build, maps_left_out) =
+        build.await.map_err(|panicked| Failure::Internal(panicked.to_string()))??;
+    slices.shared.count_dropped(Dropped::MapTooLarge, maps_left_out);
+    Ok(build)
 }
 
 #[derive(Deserialize)]

@@ -6,27 +6,42 @@ use std::{
     path::Path,
 };
 
-use crate::refusal::SliceRefusal;
+use crate::{refusal::SliceRefusal, source_map};
 use base::error::Failure;
 
-/// Maximum size of an archive, and of all files in it, in bytes.
-pub const MAX_SIZE: usize = 16 * 1024 * 1024;
+/// Maximum size of an archive without its source maps, and of all other files in it, in bytes.
+const MAX_SIZE: usize = 16 * 1024 * 1024;
+
+/// Maximum size of an archive that is received, in bytes: source maps that are too large are left out of it.
+pub(super) const MAX_RECEIVED: usize = MAX_SIZE + 64 * 1024 * 1024;
 
 /// The number of archives that may be received and checked at once. The files of each are in memory meanwhile.
 pub const MAX_AT_ONCE: usize = 4;
 
-/// Maximum number of files in a build.
+/// Everything in an archive is in blocks of this size.
+const BLOCK: u64 = 512;
+
+/// Maximum number of files in a build, and of source maps besides.
 const MAX_FILES: usize = 2000;
 
-/// Reads the files of an archive, by path.
+/// The content of an archive.
+#[derive(Debug, Default)]
+pub struct Unpacked {
+    /// Its files, by path.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// The number of source maps that are not among them, because a build's maps may not be so large.
+    pub maps_left_out: usize,
+}
+
+/// Reads an archive of `size` bytes.
 ///
 /// # Errors
 /// [`SliceRefusal::BadBuild`] when it is not an archive, or contains something that a build may not
 /// contain; [`SliceRefusal::BuildTooLarge`].
-pub fn read(archive: impl Read) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+pub fn read(archive: impl Read, size: u64) -> Result<Unpacked, Failure> {
     let unreadable =
         |_: io::Error| SliceRefusal::BadBuild("This is not a tar archive, or it is damaged".to_owned());
-    let mut files = Files::default();
+    let (mut files, mut of_maps) = (Files::default(), 0_u64);
     let mut archive = tar::Archive::new(archive);
     for entry in archive.entries().map_err(unreadable)? {
         let mut entry = entry.map_err(unreadable)?;
@@ -36,15 +51,25 @@ pub fn read(archive: impl Read) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
             tar::EntryType::Regular | tar::EntryType::Continuous => {}
             _ => return Err(SliceRefusal::BadBuild(format!("{path:?} is not a regular file")).into()),
         }
-        let Some(room) = files.room_for(entry.size()) else { return Err(SliceRefusal::BuildTooLarge.into()) };
+        let (size, is_map) = (entry.size(), source_map::is_source_map(&path));
+        if is_map {
+            of_maps = of_maps.saturating_add(size).saturating_add(2 * BLOCK);
+        }
+        if !files.make_room(size, is_map)? {
+            continue;
+        }
         let mut content = Vec::new();
-        entry.by_ref().take(room).read_to_end(&mut content).map_err(unreadable)?;
+        entry.by_ref().take(size).read_to_end(&mut content).map_err(unreadable)?;
         files.add(path.strip_prefix("./").unwrap_or(&path), content)?;
     }
-    Ok(files.files)
+    if size.saturating_sub(of_maps) > MAX_SIZE as u64 {
+        return Err(SliceRefusal::BuildTooLarge.into());
+    }
+    Ok(Unpacked { files: files.by_path, maps_left_out: files.maps_left_out })
 }
 
-/// Reads the files of a folder, with the same checks as [`read`].
+/// Reads the files of a folder, with the same checks as [`read`]. Source maps that the server would leave out are left
+/// out already.
 ///
 /// # Errors
 /// As [`read`], and when the folder can't be read.
@@ -59,14 +84,16 @@ pub fn read_folder(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
             if kind.is_dir() {
                 folders.push((entry.path(), format!("{path}/")));
             } else if kind.is_file() {
-                files.room_for(entry.metadata()?.len()).ok_or(SliceRefusal::BuildTooLarge)?;
-                files.add(&path, std::fs::read(entry.path())?)?;
+                let (size, is_map) = (entry.metadata()?.len(), source_map::is_source_map(&path));
+                if files.make_room(size, is_map)? {
+                    files.add(&path, std::fs::read(entry.path())?)?;
+                }
             } else {
                 anyhow::bail!("{path:?} is not a regular file");
             }
         }
     }
-    Ok(files.files)
+    Ok(files.by_path)
 }
 
 /// Writes an archive of `files`; equal files give equal archives.
@@ -86,16 +113,41 @@ pub fn write(files: &BTreeMap<String, Vec<u8>>) -> io::Result<Vec<u8>> {
 
 #[derive(Default)]
 struct Files {
-    files: BTreeMap<String, Vec<u8>>,
+    by_path: BTreeMap<String, Vec<u8>>,
+    /// Without source maps.
+    others: Taken,
+    maps: Taken,
+    maps_left_out: usize,
+}
+
+/// The number of files and their size in bytes.
+#[derive(Default)]
+struct Taken {
+    files: usize,
     size: u64,
 }
 
+impl Taken {
+    /// Counts a file, unless it would be too many or too large.
+    fn add(&mut self, size: u64, max_size: usize) -> bool {
+        let sum = self.size.checked_add(size).filter(|sum| *sum <= max_size as u64);
+        let Some(sum) = sum.filter(|_| self.files < MAX_FILES) else { return false };
+        *self = Self { files: self.files + 1, size: sum };
+        true
+    }
+}
+
 impl Files {
-    /// Counts `more` bytes, and returns the space that was left; `None` when the limits are exceeded.
-    fn room_for(&mut self, more: u64) -> Option<u64> {
-        let room = (MAX_SIZE as u64).checked_sub(self.size)?;
-        self.size = self.size.checked_add(more)?;
-        (more <= room && self.files.len() < MAX_FILES).then_some(room)
+    /// Counts a file of `size` bytes. Returns `false` for a source map that is left out: a build is not refused for
+    /// its maps.
+    fn make_room(&mut self, size: u64, is_map: bool) -> Result<bool, Failure> {
+        if !is_map {
+            let has_room = self.others.add(size, MAX_SIZE);
+            return if has_room { Ok(true) } else { Err(SliceRefusal::BuildTooLarge.into()) };
+        }
+        let has_room = self.maps.add(size, source_map::MAX_SIZE);
+        self.maps_left_out += usize::from(!has_room);
+        Ok(has_room)
     }
 
     fn add(&mut self, path: &str, content: Vec<u8>) -> Result<(), Failure> {
@@ -106,7 +158,7 @@ impl Files {
         if !is_safe(path) {
             return Err(SliceRefusal::BadBuild(format!("{path:?} is not a valid path in a build")).into());
         }
-        if self.files.insert(path.to_owned(), content).is_some() {
+        if self.by_path.insert(path.to_owned(), content).is_some() {
             return Err(SliceRefusal::BadBuild(format!("{path:?} is in the archive twice")).into());
         }
         Ok(())
@@ -114,7 +166,7 @@ impl Files {
 }
 
 /// Returns `true` if a path stays inside the build and means the same to every browser and server.
-fn is_safe(path: &str) -> bool {
+pub(super) fn is_safe(path: &str) -> bool {
     path.len() <= 200
         && path.split('/').all(|part| {
             !part.is_empty()

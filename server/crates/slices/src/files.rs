@@ -20,6 +20,8 @@ use crate::{
 use base::{clock::UnixMillis, error::Failure};
 use store::{Database, query_as, query_scalar};
 
+pub use crate::source_map::is_source_map;
+
 /// Serves the files of published builds. All other paths are left to the portal's own files.
 pub async fn published(slices: Slices, request: Request, next: Next) -> Response {
     if !is_read(&request) {
@@ -171,7 +173,7 @@ fn media_type(path: &str) -> &'static str {
     match path.rsplit('.').next() {
         Some("js" | "mjs") => "text/javascript",
         Some("css") => "text/css",
-        Some("json" | "map") => "application/json",
+        Some("json") => "application/json",
         Some("svg") => "image/svg+xml",
         Some("png") => "image/png",
         Some("jpg" | "jpeg") => "image/jpeg",

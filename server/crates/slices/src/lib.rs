@@ -19,6 +19,7 @@ mod fits;
 mod range;
 mod refusal;
 pub mod shell_build;
+mod source_map;
 
 // The builds of a world, and which of them browsers get.
 mod builds;
@@ -37,6 +38,7 @@ mod sandbox_bound;
 
 // The work without a call.
 mod compress;
+mod crashes;
 pub mod reports;
 mod taken_back;
 pub mod watch;
@@ -52,6 +54,7 @@ pub use self::{
     build::{Build, MANIFEST, SHELL, SliceName},
     builds::{Bundled, Given, Origin, SLICES_FOLDER, SliceBuild, SliceBuilds, all, live_shell},
     compress::{compress_next, keep_compressing},
+    crashes::{CrashPlace, crash_places},
     delete_old::delete_old,
     listed::{Listed, listed},
     of_world::{Shared, Slices},
@@ -61,5 +64,5 @@ pub use self::{
     rollout::{Bucket, Rollout, Share},
     taken_back::rule as taken_back_rule,
     trail::{Mark, SliceAction, SliceEvent, trail},
-    waiting::{Outcome, Report, Reports},
+    waiting::{Dropped, Outcome, Report, Reports},
 };

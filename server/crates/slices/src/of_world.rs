@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use crate::{
     archive,
     file_cache::FileCache,
-    waiting::{Report, Reports},
+    waiting::{Dropped, Report, Reports},
 };
 use base::error::Failure;
 use lending::{
@@ -41,17 +41,33 @@ pub struct Shared {
     /// Reports from pages, not yet written to the database.
     pub reports: Reports,
     pub(super) report_stored: ReportStored,
+    dropped: DroppedCounted,
 }
 
 /// A function that is told of each stored report, and how many times it came.
 pub type ReportStored = Box<dyn Fn(&Report, u64) + Send + Sync>;
 
+/// A function that is told what is dropped, and how much of it.
+pub type DroppedCounted = Box<dyn Fn(Dropped, u64) + Send + Sync>;
+
 impl Shared {
     /// Creates the shared parts of worlds whose `main` has its data in `database`. `report_stored` is told of each
-    /// stored report.
-    pub fn new(database: Database, report_stored: ReportStored) -> Self {
-        let uploads = Semaphore::new(archive::MAX_AT_ONCE);
-        Self { database, uploads, files: FileCache::default(), reports: Reports::default(), report_stored }
+    /// stored report, and `dropped` of what is not kept.
+    pub fn new(database: Database, report_stored: ReportStored, dropped: DroppedCounted) -> Self {
+        Self {
+            database,
+            uploads: Semaphore::new(archive::MAX_AT_ONCE),
+            files: FileCache::default(),
+            reports: Reports::default(),
+            report_stored,
+            dropped,
+        }
+    }
+
+    pub(super) fn count_dropped(&self, what: Dropped, count: usize) {
+        if count > 0 {
+            (self.dropped)(what, u64::try_from(count).unwrap_or(u64::MAX));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::{
     build::SliceName,
     builds::{Bundled, SliceBuilds, set_live},
+    crashes,
     refusal::SliceRefusal,
     rollout,
     trail::{self, Mark, SliceAction},
@@ -104,14 +105,19 @@ impl Seen {
     }
 
     /// The reason for taking the build back, as a sentence.
-    pub fn sentence(&self) -> String {
+    pub async fn sentence(&self, connection: &mut Connection, watch: &Watch) -> Result<String, Failure> {
         let Self { new: Opened { pages, failed, people }, before } = self;
         let before = if before.pages == 0 {
             "none before".to_owned()
         } else {
             format!("{} of {} before", before.failed, before.pages)
         };
-        format!("rolled back: {people} people saw it fail, in {failed} of {pages} pages, {before}")
+        let crash = crashes::most_frequent(connection, &watch.name, &watch.version, watch.began_at).await?;
+        let most_often = crash.map(|(error, place)| format!("; most often {error} at {place}"));
+        let most_often = most_often.unwrap_or_default();
+        Ok(format!(
+            "rolled back: {people} people saw it fail, in {failed} of {pages} pages, {before}{most_often}"
+        ))
     }
 }
 

@@ -93,7 +93,8 @@ async fn due(
         }
         let seen = Seen::of(connection, watch).await?;
         if seen.is_to_be_taken_back() {
-            return Ok(Some(Due::TakeBack(watch.clone(), seen.sentence())));
+            let why = seen.sentence(connection, watch).await?;
+            return Ok(Some(Due::TakeBack(watch.clone(), why)));
         }
         if seen.fails() {
             return Ok(None);

@@ -6,7 +6,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 use semver::Version;
 
-use super::{rollout, traffic::Traffic};
+use super::{crashes, rollout, traffic::Traffic};
 use crate::console::{
     deploy_tokens::section as tokens,
     view::{
@@ -21,8 +21,8 @@ use crate::console::{
 };
 use base::error::Failure;
 use slices::{
-    Bundled, Mark, Origin, Rollout, SHELL, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
-    deploy::AddedToken, live_shell, roll_out::Change, taken_back_rule,
+    Bundled, CrashPlace, Mark, Origin, Rollout, SHELL, SliceAction, SliceBuild, SliceBuilds, SliceEvent,
+    SliceName, deploy::AddedToken, live_shell, roll_out::Change, taken_back_rule,
 };
 
 /// The author in the history: all operators use the same token.
@@ -58,11 +58,14 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
     let slices = slices::all(&mut reader, &bundled).await?;
     let trail = slices::trail(&mut reader).await?;
     let mut traffic = BTreeMap::new();
+    let mut crashed = BTreeMap::new();
     // Pages of other sandboxes do not report.
     if visit.sandbox.is_main() {
         for slice in &slices {
             let read = Traffic::read(&mut reader, &slice.name, visit.sandbox.clock.now()).await?;
             traffic.insert(slice.name.clone(), read);
+            let places = slices::crash_places(&mut reader, &slice.name).await?;
+            crashed.insert(slice.name.clone(), places);
         }
     }
     drop(reader);
@@ -77,14 +80,24 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
         let listed = if slices.is_empty() {
             empty_state(Icon::Empty, "No slices yet", "Publish one with `mkopo slice publish`.")
         } else {
-            slices.into_iter().map(|slice| card(&visit, slice, &traffic)).collect_view().into_any()
+            let cards = slices.into_iter().map(|slice| {
+                let places = crashed.remove(&slice.name).unwrap_or_default();
+                card(&visit, slice, &traffic, places)
+            });
+            cards.collect_view().into_any()
         };
         let deploy_tokens = deploy_tokens.map(|read| tokens::view(&visit, read));
         view! { <div class="stack">{listed}{form}{deploy_tokens}{history(trail, visit.sandbox.is_main())}</div> }.into_any()
     }))
 }
 
-fn card(visit: &Visit, slice: SliceBuilds, traffic: &BTreeMap<String, Traffic>) -> AnyView {
+fn card(
+    visit: &Visit,
+    slice: SliceBuilds,
+    traffic: &BTreeMap<String, Traffic>,
+    places: Vec<CrashPlace>,
+) -> AnyView {
+    let crashed = crashes::table_of(&slice, places);
     let SliceBuilds { name, live, previous, rollout, builds } = slice;
     let reported = traffic.get(&name);
     let reported = reported.and_then(|of| of.view(&name, live.as_ref(), visit.sandbox.clock.zone()));
@@ -107,6 +120,7 @@ fn card(visit: &Visit, slice: SliceBuilds, traffic: &BTreeMap<String, Traffic>) 
             {sentence}
             {table([Head::Left("Version"), Head::Left("Added"), Head::Left("Built for mfe-kit"), Head::Hidden("Actions")], rows)}
             {reported}
+            {crashed}
         </section>
     }
     .into_any()

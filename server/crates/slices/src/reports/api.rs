@@ -6,21 +6,31 @@ use serde::Deserialize;
 
 use super::rounded;
 use crate::{
+    archive,
     build::SliceName,
     of_world::Slices,
     page_call::{self, MaxSize},
-    waiting::{Outcome, Received, Report},
+    waiting::{CrashReport, Dropped, Outcome, Position, Received, Report},
 };
 use base::{error::Failure, ids::SessionId};
 use lending::auth::{client_address::ClientAddress, session};
 
-const MAX_SIZE: MaxSize = (1024, "1 KiB");
+const MAX_SIZE: MaxSize = (8 * 1024, "8 KiB");
 
 /// Maximum number of reports in a call.
 const MAX_REPORTS: usize = 20;
 
 /// Maximum number of failed calls in a report.
 const MAX_TIMES: u32 = 1000;
+
+/// Maximum number of positions in a report of a crash.
+const MAX_PLACES: usize = 20;
+
+/// Maximum length of an error's name.
+const MAX_ERROR: usize = 64;
+
+/// The name of an error that has none of the usual form.
+const ANY_ERROR: &str = "Error";
 
 /// The routes on the portal's listener.
 pub fn routes() -> Router {
@@ -46,6 +56,17 @@ struct Reported {
     route: Option<String>,
     status: Option<u16>,
     times: Option<u32>,
+    error: Option<String>,
+    places: Option<Vec<Place>>,
+}
+
+/// A position in a file of the build, counted from 1.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    file: String,
+    line: u32,
+    column: u32,
 }
 
 /// The reason for which a build could not be loaded.
@@ -75,10 +96,15 @@ async fn receive(slices: Slices, address: ClientAddress, request: Request) -> Re
     let session_id = session.and_then(|token| session::id_named_by(&slices.auth, &token, slices.clock.now()));
     let received: Result<Vec<_>, Failure> =
         sent.into_iter().map(|reported| reported.check(session_id.clone())).collect();
-    let received = received?;
+    let mut received = received?;
     // Builds are watched in `main` only.
     if slices.are_of_main() {
-        reports.add(received);
+        if session_id.is_none() {
+            let crashes = received.iter_mut().filter_map(|report| report.crash.take());
+            let positions = crashes.map(|crash| crash.positions.len()).sum();
+            slices.shared.count_dropped(Dropped::NoSession, positions);
+        }
+        slices.shared.count_dropped(Dropped::TooManyWaiting, reports.add(received));
     }
     Ok(StatusCode::NO_CONTENT)
 }
@@ -86,7 +112,7 @@ async fn receive(slices: Slices, address: ClientAddress, request: Request) -> Re
 impl Reported {
     /// Checks that the fields fit the outcome, and returns the report.
     fn check(self, session_id: Option<SessionId>) -> Result<Received, Failure> {
-        let Self { slice, version, outcome, ms, reason, route, status, times } = self;
+        let Self { slice, version, outcome, ms, reason, route, status, times, error, places } = self;
         let detail = match (outcome, ms, reason, status) {
             (Outcome::Loaded, Some(ms), None, None) => rounded(ms).to_string(),
             (Outcome::NotLoaded, None, Some(reason), None) => reason.name().to_owned(),
@@ -102,14 +128,39 @@ impl Reported {
         if route.is_some() && is_call || times.is_some() && !is_call {
             return Err(invalid("`times` is of failed calls, and `route` of all other reports"));
         }
+        let crash = match outcome {
+            Outcome::Crashed => Some(crash(error, places)?),
+            _ if error.is_none() && places.is_none() => None,
+            _ => return Err(invalid("`error` and `places` are of crashes")),
+        };
         let is_named = SliceName::parse(&slice).is_some() && Version::parse(&version).is_ok();
         let times = times.unwrap_or(1);
         if !is_named || !(1..=MAX_TIMES).contains(&times) {
             return Err(invalid("it names no slice and version, or too many calls"));
         }
         let (report, screen) = (Report { slice, version, outcome, detail }, route.unwrap_or_default());
-        Ok(Received { report, times, screen, session_id })
+        Ok(Received { report, times, screen, session_id, crash })
     }
+}
+
+/// The crash of a screen, by the name of its error and the positions in its stack.
+fn crash(error: Option<String>, places: Option<Vec<Place>>) -> Result<CrashReport, Failure> {
+    let error = error.unwrap_or_else(|| ANY_ERROR.to_owned());
+    let is_name = error.len() <= MAX_ERROR
+        && error.starts_with(|first: char| first.is_ascii_uppercase())
+        && error.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !is_name {
+        return Err(invalid("`error` is not the name of an error"));
+    }
+    if places.as_ref().is_some_and(|places| places.is_empty() || places.len() > MAX_PLACES) {
+        return Err(Failure::BadValue(format!("A crash has 1 to {MAX_PLACES} places")));
+    }
+    let places = places.unwrap_or_default();
+    if !places.iter().all(|place| archive::is_safe(&place.file) && place.line > 0 && place.column > 0) {
+        return Err(invalid("a place is not of a file in a build"));
+    }
+    let position = |Place { file, line, column }| Position { file, line, column };
+    Ok(CrashReport { error, positions: places.into_iter().map(position).collect() })
 }
 
 fn invalid(text: &str) -> Failure {

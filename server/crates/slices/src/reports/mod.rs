@@ -3,14 +3,20 @@
 
 pub mod api;
 pub mod history;
+mod places;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
+use self::places::Stack;
 use crate::{
     builds::{Bundled, SliceBuilds, all},
+    crashes::{self, Crash},
     of_world::Slices,
     taken_back,
-    waiting::{Outcome, Received, Report},
+    waiting::{CrashReport, Dropped, Outcome, Received, Report},
 };
 use base::{
     clock::UnixMillis,
@@ -41,11 +47,16 @@ pub fn minute(at: UnixMillis) -> UnixMillis {
 /// # Errors
 /// When the database fails; the reports are lost.
 pub async fn write(slices: &Slices) -> Result<(), Failure> {
-    let waiting = slices.shared.reports.take();
+    let mut waiting = slices.shared.reports.take();
     if waiting.is_empty() {
         return Ok(());
     }
     let (bundled, now) = (Bundled::of(slices).await?, slices.clock.now());
+    // Before the transaction, so that other writes do not wait for it.
+    let places = places::places(slices, &bundled, &mut waiting).await.unwrap_or_else(|failure| {
+        tracing::warn!(?failure, "slice.crash_places_not_found");
+        BTreeMap::new()
+    });
     let stored = slices.database.write_in_turn(async move |connection: &mut Connection| {
         let slices = all(connection, &bundled).await?;
         let known: Vec<Received> = waiting.into_iter().filter_map(|one| one.known(&slices)).collect();
@@ -54,30 +65,76 @@ pub async fn write(slices: &Slices) -> Result<(), Failure> {
             *counted.entry(report.clone()).or_default() += i64::from(*times);
         }
         store(connection, &counted, minute(now)).await?;
-        note_pages(connection, known, now).await?;
-        Ok(counted)
+        let people = people(connection, &known, now).await?;
+        let crashes = crashes_of(&known, &places, &people);
+        let dropped = crashes::note(connection, &crashes, now).await?;
+        note_pages(connection, known, &people, now).await?;
+        Ok((counted, dropped))
     });
-    for (report, times) in stored.await? {
+    let (counted, dropped) = stored.await?;
+    for (report, times) in counted {
         (slices.shared.report_stored)(&report, u64::try_from(times).unwrap_or(0));
     }
+    slices.shared.count_dropped(Dropped::TooManyPlaces, usize::try_from(dropped).unwrap_or(0));
     Ok(())
+}
+
+/// The people whose sessions are live, by session.
+type People = BTreeMap<SessionId, StaffId>;
+
+async fn people(
+    connection: &mut Connection,
+    reports: &[Received],
+    now: UnixMillis,
+) -> Result<People, Failure> {
+    let of_pages = reports.iter().filter(|received| received.report.outcome != Outcome::CallFailed);
+    let sessions: BTreeSet<&SessionId> =
+        of_pages.filter_map(|received| received.session_id.as_ref()).collect();
+    let mut people = People::new();
+    for session_id in sessions {
+        if let Some(staff_id) = session::live_staff_id(connection, session_id, now).await? {
+            people.insert(session_id.clone(), staff_id);
+        }
+    }
+    Ok(people)
+}
+
+/// The crashes that people have seen, with how often.
+fn crashes_of(known: &[Received], places: &BTreeMap<Stack, String>, people: &People) -> BTreeMap<Crash, i64> {
+    let mut crashes = BTreeMap::new();
+    for received in known {
+        let place = Stack::of(received).and_then(|stack| places.get(&stack));
+        let staff_id = received.session_id.as_ref().and_then(|session_id| people.get(session_id));
+        let (Some(CrashReport { error, .. }), Some(place), Some(staff_id)) =
+            (&received.crash, place, staff_id)
+        else {
+            continue;
+        };
+        let Report { slice, version, .. } = &received.report;
+        let crash = Crash {
+            name: slice.clone(),
+            version: version.clone(),
+            error: error.clone(),
+            place: place.clone(),
+            staff_id: staff_id.clone(),
+        };
+        *crashes.entry(crash).or_default() += i64::from(received.times);
+    }
+    crashes
 }
 
 /// Stores the pages of people with a live session: one for each person, build and screen.
 async fn note_pages(
     connection: &mut Connection,
     known: Vec<Received>,
+    people: &People,
     now: UnixMillis,
 ) -> Result<(), Failure> {
-    let mut people: BTreeMap<SessionId, Option<StaffId>> = BTreeMap::new();
     let mut pages: BTreeMap<taken_back::Page, bool> = BTreeMap::new();
     for Received { report: Report { slice, version, outcome, .. }, screen, session_id, .. } in known {
-        let Some(session_id) = session_id.filter(|_| outcome != Outcome::CallFailed) else { continue };
-        if !people.contains_key(&session_id) {
-            let staff_id = session::live_staff_id(connection, &session_id, now).await?;
-            people.insert(session_id.clone(), staff_id);
-        }
-        let Some(staff_id) = people[&session_id].clone() else { continue };
+        let session_id = session_id.filter(|_| outcome != Outcome::CallFailed);
+        let staff_id = session_id.and_then(|session_id| people.get(&session_id).cloned());
+        let Some(staff_id) = staff_id else { continue };
         let page = taken_back::Page { name: slice, version, staff_id, screen };
         *pages.entry(page).or_default() |= outcome != Outcome::Loaded;
     }
@@ -145,13 +202,19 @@ const DELETE_PAGES: &str = "
     DELETE FROM slice_page WHERE (name, version, staff_id, screen) IN
         (SELECT name, version, staff_id, screen FROM slice_page WHERE seen_at <= $1 ORDER BY seen_at LIMIT 500)";
 
+const DELETE_CRASHES: &str = "
+    DELETE FROM slice_crash WHERE (name, version, error, place, staff_id) IN
+        (SELECT name, version, error, place, staff_id FROM slice_crash
+         WHERE seen_at <= $1 ORDER BY seen_at LIMIT 500)";
+
 /// Deletes reports up to `oldest`. Returns the number of deleted rows.
 ///
 /// # Errors
 /// When the database fails; earlier batches stay deleted.
 pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
     Ok(sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await?
-        + sweep::in_batches(database, move || query(DELETE_PAGES).bind(oldest)).await?)
+        + sweep::in_batches(database, move || query(DELETE_PAGES).bind(oldest)).await?
+        + sweep::in_batches(database, move || query(DELETE_CRASHES).bind(oldest)).await?)
 }
 
 #[cfg(test)]

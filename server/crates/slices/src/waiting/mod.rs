@@ -2,7 +2,7 @@
 
 mod limit;
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,9 @@ use base::ids::SessionId;
 
 /// Maximum number of reports that wait to be written; more are dropped.
 const MAX_WAITING: usize = 10_000;
+
+/// Maximum number of positions of crashes in the reports that wait; more are dropped.
+const MAX_POSITIONS: usize = 10_000;
 
 /// The outcome of loading or using a build on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -54,6 +57,61 @@ pub struct Report {
     pub detail: String,
 }
 
+/// A position in a file of a build, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The path of the file in the build.
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// An error that a screen crashed with.
+#[derive(Clone, Debug)]
+pub struct CrashReport {
+    /// Its name.
+    pub error: String,
+    /// Where it was thrown, from the innermost call outwards.
+    pub positions: Vec<Position>,
+}
+
+/// What was published or reported to find the places of crashes with, and is not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// A source map that is larger than a build's may be.
+    MapTooLarge,
+    /// A source map that is none.
+    MapUnreadable,
+    /// A position that was reported without a session.
+    NoSession,
+    /// A position in a file that does not exist.
+    UnknownFile,
+    /// A position while too many wait to be written.
+    TooManyWaiting,
+    /// A crash at a place beyond those that are kept of a build.
+    TooManyPlaces,
+}
+
+impl Dropped {
+    /// Its name in the metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MapTooLarge => "map_too_large",
+            Self::MapUnreadable => "map_unreadable",
+            Self::NoSession => "no_session",
+            Self::UnknownFile => "unknown_file",
+            Self::TooManyWaiting => "too_many_waiting",
+            Self::TooManyPlaces => "too_many_places",
+        }
+    }
+}
+
 /// A report as a page sent it.
 #[derive(Clone, Debug)]
 pub struct Received {
@@ -64,27 +122,56 @@ pub struct Received {
     pub screen: String,
     /// The session whose page it is.
     pub session_id: Option<SessionId>,
+    /// What is known of the crash, if it is one of a page with a session.
+    pub crash: Option<CrashReport>,
+}
+
+impl Received {
+    fn positions(&self) -> usize {
+        self.crash.as_ref().map_or(0, |crash| crash.positions.len())
+    }
 }
 
 /// The reports that wait to be written, and the limit on reports by address.
 #[derive(Debug, Default)]
 pub struct Reports {
-    waiting: Mutex<Vec<Received>>,
+    waiting: Mutex<Waiting>,
     /// Limits the number of calls from one address to this server.
     pub limit: Limit,
     /// Held while reports are written and builds are judged, so that rounds in this process do not overlap.
     pub looking: tokio::sync::Mutex<()>,
 }
 
+#[derive(Debug, Default)]
+struct Waiting {
+    reports: Vec<Received>,
+    /// The number of positions in them.
+    positions: usize,
+}
+
 impl Reports {
-    pub(crate) fn add(&self, reports: Vec<Received>) {
+    /// Keeps the reports until they are written. Returns how many positions of crashes were too many.
+    pub(crate) fn add(&self, reports: Vec<Received>) -> usize {
         let mut waiting = self.waiting.lock();
-        let room = MAX_WAITING.saturating_sub(waiting.len());
-        waiting.extend(reports.into_iter().take(room));
+        let mut dropped = 0;
+        for mut report in reports {
+            let positions = report.positions();
+            if waiting.reports.len() >= MAX_WAITING {
+                dropped += positions;
+                continue;
+            }
+            if waiting.positions + positions > MAX_POSITIONS {
+                dropped += positions;
+                report.crash = None;
+            }
+            waiting.positions += report.positions();
+            waiting.reports.push(report);
+        }
+        dropped
     }
 
     pub(crate) fn take(&self) -> Vec<Received> {
-        std::mem::take(&mut *self.waiting.lock())
+        std::mem::take(&mut *self.waiting.lock()).reports
     }
 }
 

@@ -1,0 +1,112 @@
+//! The places of the sources at which builds crashed, for the people who saw it.
+
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+
+use base::{clock::UnixMillis, error::Failure, ids::StaffId};
+use store::{Connection, query, query_as};
+
+/// Maximum number of places that are kept of a build.
+const MAX_PLACES: usize = 50;
+
+/// A crash of a build, as one person has seen it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Crash {
+    pub name: String,
+    pub version: String,
+    /// The name of the error, such as `TypeError`.
+    pub error: String,
+    /// The place of the sources, or of a built file without a source map.
+    pub place: String,
+    pub staff_id: StaffId,
+}
+
+const PLACES: &str = "SELECT DISTINCT error, place FROM slice_crash WHERE name = $1 AND version = $2";
+
+const NOTE: &str = "
+    INSERT INTO slice_crash (name, version, error, place, staff_id, times, seen_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (name, version, error, place, staff_id) DO UPDATE SET
+        times = slice_crash.times + excluded.times, seen_at = excluded.seen_at";
+
+/// Stores the crashes that were seen at `at`, with how often. Returns how many are not kept, because their build has as
+/// many places as it may have.
+pub(super) async fn note(
+    connection: &mut Connection,
+    crashes: &BTreeMap<Crash, i64>,
+    at: UnixMillis,
+) -> Result<i64, Failure> {
+    let mut places: BTreeMap<(&str, &str), BTreeSet<(String, String)>> = BTreeMap::new();
+    let mut dropped = 0;
+    for (Crash { name, version, error, place, staff_id }, times) in crashes {
+        let build = (name.as_str(), version.as_str());
+        let of_build = match places.entry(build) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let stored = query_as(PLACES).bind(name).bind(version).fetch_all(&mut *connection).await?;
+                unknown.insert(stored.into_iter().collect())
+            }
+        };
+        let new = (error.clone(), place.clone());
+        if of_build.len() >= MAX_PLACES && !of_build.contains(&new) {
+            dropped += times;
+            continue;
+        }
+        of_build.insert(new);
+        query(NOTE)
+            .bind(name)
+            .bind(version)
+            .bind(error)
+            .bind(place)
+            .bind(staff_id)
+            .bind(times)
+            .bind(at)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(dropped)
+}
+
+/// A place at which a build crashed.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx_macros::FromRow)]
+pub struct CrashPlace {
+    /// The version of the build.
+    pub version: String,
+    /// The name of the error.
+    pub error: String,
+    /// The place of the sources, such as `src/payout/DisburseDialog.tsx:42`.
+    pub place: String,
+    /// The number of crashes there.
+    pub times: i64,
+    /// The number of people who have seen one.
+    pub people: i64,
+    /// When the last one was seen.
+    pub seen_at: UnixMillis,
+}
+
+const OF_SLICE: &str = "
+    SELECT version, error, place, CAST(sum(times) AS BIGINT) AS times, count(*) AS people, max(seen_at) AS seen_at
+    FROM slice_crash WHERE name = $1
+    GROUP BY version, error, place ORDER BY people DESC, times DESC, error, place";
+
+/// The places at which builds of the slice `name` crashed, those that most people have seen first.
+///
+/// # Errors
+/// When the database can't be read.
+pub async fn crash_places(connection: &mut Connection, name: &str) -> Result<Vec<CrashPlace>, Failure> {
+    Ok(query_as(OF_SLICE).bind(name).fetch_all(connection).await?)
+}
+
+// By people first: one person who reloads is not many who crash.
+const MOST_FREQUENT: &str = "
+    SELECT error, place FROM slice_crash WHERE name = $1 AND version = $2 AND seen_at >= $3
+    GROUP BY error, place ORDER BY count(*) DESC, sum(times) DESC, error, place LIMIT 1";
+
+/// The error and the place of the crash that most people have seen since then, if any.
+pub(super) async fn most_frequent(
+    connection: &mut Connection,
+    name: &str,
+    version: &str,
+    since: UnixMillis,
+) -> Result<Option<(String, String)>, Failure> {
+    Ok(query_as(MOST_FREQUENT).bind(name).bind(version).bind(since).fetch_optional(connection).await?)
+}
