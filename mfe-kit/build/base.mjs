@@ -60,7 +60,8 @@ export function base(folder, { name }, mode, { config, refreshes = false }) {
     mode,
     context: folder,
     target: ['web', 'es2022'],
-    devtool: production ? 'source-map' : 'cheap-module-source-map',
+    // The server reads the maps to say where a slice crashed, and does not serve them: files do not name theirs.
+    devtool: production ? 'hidden-source-map' : 'cheap-module-source-map',
     output: {
       path: join(folder, 'dist'),
       clean: true,

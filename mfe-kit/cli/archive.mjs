@@ -1,9 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { Refusal } from './refusal.mjs';
 
 /** Everything in a tar archive is in blocks of this size. */
 const BLOCK = 512;
+
+/** The server has room for source maps of 8 MiB, and publishes a build without larger ones. */
+const MAX_MAP_BYTES = 8 * 1024 * 1024;
 
 /**
  * The build in a folder as one tar archive, always the same for the same files. The server compresses files itself.
@@ -19,6 +22,7 @@ export async function archiveOf(folder) {
     .sort();
   const parts = [];
   for (const path of paths) {
+    if (path.endsWith('.map') && (await stat(join(folder, path))).size > MAX_MAP_BYTES) continue;
     const content = await readFile(join(folder, path));
     const rest = Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK);
     parts.push(headerOf(path.split(sep), content.length), content, rest);
