@@ -1,5 +1,6 @@
 import { Component, type ReactNode } from 'react';
 import type { SliceBuild } from '../live-slices';
+import { crashOf } from '../reports/crash';
 import { report } from '../reports/report';
 import { screenAt } from './brought';
 import { CHANGED } from './integrity';
@@ -26,7 +27,14 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
     const build = loadedSlices().get(name)?.used;
     if (build?.integrity && !(error instanceof SliceFailure)) {
       const route = screenAt(pathname)?.path;
-      report({ slice: name, version: build.version, outcome: 'crashed', ...(route ? { route } : {}) });
+      const crash = crashOf(error, new URL('.', new URL(build.entry, window.location.href)).href);
+      report({
+        slice: name,
+        version: build.version,
+        outcome: 'crashed',
+        ...(route ? { route } : {}),
+        ...crash,
+      });
     }
     if (error.request && build) void this.checkFile(build, error.request);
   }

@@ -1,0 +1,36 @@
+import type { Report } from './report';
+
+/** What a report says of a crash: never its message, which has data. */
+type Crash = Required<Pick<Report, 'error'>> & Pick<Report, 'places'>;
+
+/** The server accepts so many places of a crash. */
+const MAX_PLACES = 20;
+
+const NAME = /^[A-Z][A-Za-z0-9]{0,63}$/;
+
+/** Before the address: `at`, the name of a function and a bracket (Chrome), or the name and `@` (Firefox, Safari). */
+const BEFORE = /(?:^|@|\bat (?:async )?|\()$/;
+
+/** A file of a build with line and column, at the end of a line of a stack. */
+const POSITION = /^([\w@~-][\w.@~-]*(?:\/[\w@~-][\w.@~-]*)*):([1-9]\d{0,8}):([1-9]\d{0,8})\)?$/;
+
+/** The name of an error, and the places of its stack in the files below `folder`, the address of a build. */
+export function crashOf(error: unknown, folder: string): Crash {
+  if (!(error instanceof Error)) return { error: 'Error' };
+  const lines = callsOf(error).split('\n');
+  const places = lines.flatMap((line) => placeIn(line.trim(), folder)).slice(0, MAX_PLACES);
+  return { error: NAME.test(error.name) ? error.name : 'Error', ...(places.length > 0 ? { places } : {}) };
+}
+
+/** The stack without the message, which Chrome writes in front of the calls. */
+function callsOf({ message, stack = '' }: Error): string {
+  const start = stack.indexOf(message);
+  return start > 0 && /^\w+: $/.test(stack.slice(0, start)) ? stack.slice(start + message.length) : stack;
+}
+
+function placeIn(line: string, folder: string) {
+  const at = line.lastIndexOf(folder);
+  if (at < 0 || !BEFORE.test(line.slice(0, at))) return [];
+  const [, file, lineNumber, column] = POSITION.exec(line.slice(at + folder.length)) ?? [];
+  return file && file.length <= 200 ? [{ file, line: Number(lineNumber), column: Number(column) }] : [];
+}
