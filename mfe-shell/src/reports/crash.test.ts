@@ -38,9 +38,12 @@ module code@${BUILD}remoteEntry.js:12:345
 [native code]`,
 };
 
-test.each(Object.entries(STACKS))('the places of a stack of %s are those of the build’s files', (_, stack) => {
-  expect(crashOf(errorWith(stack), BUILD)).toEqual({ error: 'TypeError', places: PLACES });
-});
+test.each(Object.entries(STACKS))(
+  'the places of a stack of %s are those of the build’s files',
+  (_, stack) => {
+    expect(crashOf(errorWith(stack), BUILD)).toEqual({ error: 'TypeError', places: PLACES });
+  },
+);
 
 test('nothing of the message is reported, not even an address in it', () => {
   const message = `no answer\n    at wanjiru (${BUILD}wanjiru.js:1:2)\n@${BUILD}kamau.js:3:4`;
