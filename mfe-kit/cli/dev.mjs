@@ -61,7 +61,7 @@ function options({ name, version, slice }, portal, shell, port) {
     historyApiFallback: true,
     devMiddleware: { publicPath: OWN },
     client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
-    proxy: [{ context: ['/api', '/slices/'], ...passedOn }],
+    proxy: [{ context: ['/api', '/slices/', '/spans'], ...passedOn }],
     setupMiddlewares: (middlewares) => [
       {
         name: 'slices.json',

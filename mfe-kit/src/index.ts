@@ -38,5 +38,7 @@ export {
 export { type Slice } from './slice/slice';
 export { tabTitle } from './slice/tab-title';
 export { storage } from './storage/storage';
+export { type Act, type ActName, acts } from './trace/act';
+export { screenAct } from './trace/screen-act';
 export { type Theme, theme } from './theme/theme';
 export { useTheme } from './theme/useTheme';

@@ -10,7 +10,7 @@ import shellConfig from '../../mfe-shell/webpack.config.mjs';
 import { readPackage, root } from '../portal/slices.mjs';
 
 /** What the server answers. */
-const OF_SERVER = ['/api', '/docs', '/kit', '/slices/', '/healthz', '/readyz'];
+const OF_SERVER = ['/api', '/docs', '/kit', '/slices/', '/spans', '/healthz', '/readyz'];
 
 /**
  * The shell and slices as they are edited, on one port, with the rest from the server: a change updates the

@@ -3,6 +3,7 @@ import { setClockBy } from '../clock/clock';
 import type { paths } from 'mkopo-contract';
 import { ApiError } from '../failures/api-error';
 import { session } from '../session/session';
+import { failActOf, traceparentFor } from '../trace/act';
 import { heldList, holdList } from './held-lists';
 import { type Answer, startedRead } from './started-reads';
 
@@ -14,11 +15,11 @@ const TIMEOUT_MS = 10_000;
  * rejects only with `ApiError`. What the server answered has to be JSON only for `dataOf` and `listOf`,
  * which read it. Nothing is stored in the browser's cache; a list that has not changed is not sent
  * again. A call carries the stored token; a 401 to a signed-in user's call ends the
- * session, and nothing else does.
+ * session, and nothing else does. During an act of a person, it carries the act's trace.
  */
 export const api = createClient<paths>({
   baseUrl: window.location.origin,
-  fetch: send,
+  fetch: sendForAct,
 });
 
 api.use({
@@ -27,6 +28,8 @@ api.use({
     if (token && !request.headers.has('Authorization'))
       request.headers.set('Authorization', `Bearer ${token}`);
     request.headers.set('Content-Type', 'application/json');
+    const traceparent = traceparentFor(request.method);
+    if (traceparent) request.headers.set('traceparent', traceparent);
     return request;
   },
 });
@@ -69,6 +72,16 @@ export async function listOf<T>(call: Promise<Answered<T[]>>): Promise<T[]> {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
+}
+
+async function sendForAct(request: Request): Promise<Response> {
+  try {
+    return await send(request);
+  } catch (error) {
+    // A call that nobody waits for any more has not failed.
+    if (error instanceof ApiError) failActOf(request.headers.get('traceparent'));
+    throw error;
+  }
 }
 
 async function send(request: Request): Promise<Response> {

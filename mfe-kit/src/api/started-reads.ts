@@ -21,6 +21,8 @@ declare global {
       started: Map<string, StartedRead>;
       /** Starts calls of the signed-in user, unless they are started already. */
       start: (paths: readonly string[]) => void;
+      /** The header of calls that are started now, where a person's act is traced; the page begins the first. */
+      traceparent?: string;
     };
   }
 }

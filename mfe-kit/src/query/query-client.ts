@@ -1,11 +1,36 @@
-import { onlineManager, QueryClient } from '@tanstack/react-query';
+import { MutationCache, onlineManager, QueryClient } from '@tanstack/react-query';
 import { connection } from '../connection/connection';
 import { ApiError } from '../failures/api-error';
+import { type ActName, beginAct, endAct, type OpenAct } from '../trace/act';
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    /** `act` is what a person does with the mutation, for the traces of the deployment. */
+    mutationMeta: { act?: ActName; [other: string]: unknown };
+  }
+}
 
 const RETRIES = 3;
 
+const actOf = new WeakMap<object, OpenAct>();
+
+/** The acts of mutations that name one; the name is no code, so that slices work in a shell that knows of none. */
+const mutationCache = new MutationCache({
+  onMutate(_variables, mutation) {
+    const act = beginAct(mutation.meta?.act);
+    if (act) actOf.set(mutation, act);
+  },
+  onSettled(_data, error, _variables, _context, mutation) {
+    const act = actOf.get(mutation);
+    if (!act) return;
+    if (error) act.failed = true;
+    endAct(act);
+  },
+});
+
 /** The cache of what was read from the provider, shared by all slices; cleared when the session ends. */
 export const queryClient = new QueryClient({
+  mutationCache,
   defaultOptions: {
     queries: {
       staleTime: 0,

@@ -1,3 +1,4 @@
+import { screenAct } from 'mfe-kit';
 import type { ReactNode } from 'react';
 import { Button } from './Button';
 import { Icon, type IconName } from './Icon';
@@ -25,7 +26,7 @@ interface FailedStateProps {
 export function FailedState({ title = uiTexts().error, message, action }: FailedStateProps) {
   return (
     <Panel tone="bad" icon="alert" title={title} text={message} role="alert">
-      {action ?? <Button onClick={() => window.location.reload()}>{uiTexts().retry}</Button>}
+      {action ?? <Button onClick={() => screenAct.reload()}>{uiTexts().retry}</Button>}
     </Panel>
   );
 }
