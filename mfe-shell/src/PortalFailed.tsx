@@ -1,12 +1,15 @@
+import { screenAct } from 'mfe-kit';
 import { Button, FailedState, PageHeader } from 'mfe-kit/ui';
 import { useRouteError } from 'react-router';
 import { PublicFrame } from './layout/PublicFrame';
+import { useScreenDrawn } from './navigation/useScreenDrawn';
 import { shellTexts } from './shell-texts';
 import { failureSentence } from './slices/failure-sentence';
 
 /** Shown instead of the page when the shell's own code fails or does not load. */
 export function PortalFailed() {
   const error = useRouteError();
+  useScreenDrawn(error);
   const texts = shellTexts();
   return (
     <PublicFrame>
@@ -15,7 +18,7 @@ export function PortalFailed() {
         <FailedState
           message={failureSentence(error)}
           action={
-            <Button type="primary" onClick={() => window.location.reload()}>
+            <Button type="primary" onClick={() => screenAct.reload()}>
               {texts.reload}
             </Button>
           }

@@ -3,12 +3,14 @@ import { StrictMode, startTransition } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { preferredLanguage } from './live/preferred-language';
+import { followScreens } from './navigation/follow-screens';
 import { onReport } from './reports/report';
 import { sendReports } from './reports/send-reports';
 import { createPortalRouter } from './router';
 import { restoreBrought } from './slices/brought';
 import { readSliceList } from './slices/slice-list';
 import { watchVersions } from './slices/watch-versions';
+import { sendSpans } from './spans/send-spans';
 
 theme.start();
 session.start();
@@ -27,11 +29,16 @@ if (isLive()) await language.use(preferredLanguage());
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');
+const router = createPortalRouter();
+if (list?.portal.traces) {
+  sendSpans();
+  followScreens(router);
+}
 // A transition is drawn in small steps.
 startTransition(() =>
   createRoot(root).render(
     <StrictMode>
-      <RouterProvider router={createPortalRouter()} />
+      <RouterProvider router={router} />
     </StrictMode>,
   ),
 );

@@ -1,4 +1,4 @@
-import { queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
+import { acts, queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   failure,
@@ -9,7 +9,7 @@ import {
   waitFor,
   within,
 } from 'mfe-kit/testing';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { NotificationBell } from '../layout/NotificationBell';
 import { newVersion } from '../notices/new-version';
 
@@ -136,8 +136,11 @@ test('a failure says so, and Retry reads them again', async () => {
   expect(await screen.findByRole('alert')).toHaveTextContent('The notifications could not be loaded.');
   given();
   unreachable('put', READ);
+  const ended: string[] = [];
+  onTestFinished(acts.record(({ name }) => ended.push(name)));
   await user.click(within(panel()).getByRole('button', { name: 'Retry' }));
   await waitFor(() => expect(within(panel()).getAllByRole('listitem')).toHaveLength(3));
+  await waitFor(() => expect(ended).toEqual(['try again']));
 });
 
 test('a new version is one of them', async () => {

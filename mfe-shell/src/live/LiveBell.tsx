@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { formatMoney, isolated, type Schema } from 'mfe-kit';
 import { Button, Icon, type IconName, Spinner, TimeAgo } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
@@ -26,6 +26,10 @@ const GROUPED_FROM = 3;
  */
 export default function LiveBell({ samples }: { samples: ReactNode }) {
   const query = useQuery(notificationsQuery());
+  const again = useMutation({
+    mutationFn: () => query.refetch({ throwOnError: true }),
+    meta: { act: 'try again' },
+  });
   const isNewVersion = useSyncExternalStore(newVersion.subscribe, newVersion.get);
   const [isOpen, setOpen] = useState(false);
   const { notifications = [], unread: unreadHere = 0 } = query.data ?? {};
@@ -90,7 +94,7 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
             ) : query.isError && notifications.length === 0 ? (
               <div className={classes.state} role="alert">
                 <p>{texts.failed}</p>
-                <Button size="small" onClick={() => void query.refetch()}>
+                <Button size="small" onClick={() => again.mutate()}>
                   {texts.retry}
                 </Button>
               </div>

@@ -1,4 +1,4 @@
-import { session } from 'mfe-kit';
+import { acts, screenAct, session } from 'mfe-kit';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { followEvents } from './event-stream';
 
@@ -57,6 +57,24 @@ test('a signed-in page has one stream, with its token, and tells what has change
   await pass(0);
   expect(changed).toEqual(['loans', 'notifications', 'settings']);
   expect(fetched).toHaveBeenCalledOnce();
+});
+
+test('a stream that is opened with a screen is of the same trace, and one that is resumed is of none', async () => {
+  const stopActs = acts.record(() => undefined);
+  const one = stream();
+  fetched.mockResolvedValueOnce(one.response).mockResolvedValueOnce(stream().response);
+  screenAct.open('/', false);
+  session.signIn(SIGN_IN);
+  await follow();
+  expect(headersOf(0).get('traceparent')).toBe(acts.traceparent);
+  expect(acts.traceparent).toBeDefined();
+  screenAct.drawn(false);
+  await pass(100);
+  one.end();
+  await pass(2000);
+  expect(fetched).toHaveBeenCalledTimes(2);
+  expect(headersOf(1).has('traceparent')).toBe(false);
+  stopActs();
 });
 
 test('a stream that ends is resumed where it ended', async () => {

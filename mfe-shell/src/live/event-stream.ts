@@ -1,4 +1,4 @@
-import { connection, session } from 'mfe-kit';
+import { acts, connection, session } from 'mfe-kit';
 import { readEvents } from './event-lines';
 
 /** What may have changed: the lists, this person's bell, settings or preferences, or the session itself. */
@@ -61,11 +61,13 @@ export function followEvents(onChanged: (changed: readonly Changed[]) => void): 
     };
     try {
       listen();
+      const { traceparent } = acts;
       const { status, body } = await fetch(ADDRESS, {
         headers: {
           Accept: 'text/event-stream',
           Authorization: `Bearer ${forToken}`,
           ...(lastId === undefined ? {} : { 'Last-Event-ID': lastId }),
+          ...(traceparent ? { traceparent } : {}),
         },
         cache: 'no-store',
         signal: current.signal,

@@ -1,6 +1,7 @@
 import { Button, PageHeader } from 'mfe-kit/ui';
 import { useNavigate } from 'react-router';
 import { PublicFrame } from '../layout/PublicFrame';
+import { useScreenDrawn } from '../navigation/useScreenDrawn';
 import { shellTexts } from '../shell-texts';
 import classes from './NotFoundPage.module.css';
 
@@ -8,6 +9,7 @@ import classes from './NotFoundPage.module.css';
 export function NotFoundPage() {
   const navigate = useNavigate();
   const texts = shellTexts();
+  useScreenDrawn();
   return (
     <PublicFrame>
       <main className={classes.page}>

@@ -2,6 +2,7 @@ import { Button, Card, Field, Input, PageHeader } from 'mfe-kit/ui';
 import { Select, Switch } from 'mfe-kit/ui-data';
 import { isLive } from 'mfe-kit';
 import { lazy, useState } from 'react';
+import { useScreenDrawn } from '../navigation/useScreenDrawn';
 import { AboutPortal } from './AboutPortal';
 import classes from './SettingsPage.module.css';
 
@@ -35,6 +36,7 @@ const LiveSettings = lazy(() => import('./LiveSettings'));
 
 /** The settings; where the screens are specified, or the provider keeps none, nothing is stored or sent. */
 export default function SettingsPage() {
+  useScreenDrawn();
   return isLive() ? <LiveSettings specified={<SpecifiedSettings />} /> : <SpecifiedSettings />;
 }
 

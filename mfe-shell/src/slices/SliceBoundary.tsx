@@ -1,3 +1,4 @@
+import { screenAct } from 'mfe-kit';
 import { Component, type ReactNode } from 'react';
 import type { SliceBuild } from '../live-slices';
 import { crashOf } from '../reports/crash';
@@ -57,8 +58,10 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
 
   private readonly retry = () => {
     // React keeps the result of a screen that crashed or did not load: only a reload tries again.
-    if (this.state.error instanceof SliceFailure) this.tryAgain();
-    else window.location.reload();
+    if (this.state.error instanceof SliceFailure) {
+      screenAct.tryAgain();
+      this.tryAgain();
+    } else screenAct.reload();
   };
 
   override render() {

@@ -1,4 +1,5 @@
 import { Button, Card, CopyButton, FailedState, PageHeader } from 'mfe-kit/ui';
+import { useScreenDrawn } from '../navigation/useScreenDrawn';
 import { overridePanel, overrides } from '../overrides/is-overriding';
 import { shellTexts } from '../shell-texts';
 import { useBrought } from './brought';
@@ -18,6 +19,7 @@ export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
   const isLoadFailure = error instanceof SliceFailure;
   const isOverride = isLoadFailure && Object.hasOwn(overrides(), name);
   const advice = useBrought().failures[name]?.[isLoadFailure ? 'load' : 'crash'];
+  useScreenDrawn(error);
   const texts = shellTexts();
   const what = isLoadFailure ? `${name} ${error.version}` : name;
   return (

@@ -2,6 +2,7 @@ import { tabTitle } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, renderMatches, useLocation } from 'react-router';
+import { useScreenDrawn } from '../navigation/useScreenDrawn';
 import { broughtText } from './brought-words';
 import { loadSlice, SliceFailure } from './load-slice';
 import { SliceBoundary } from './SliceBoundary';
@@ -31,6 +32,7 @@ function MatchingScreen({ name }: { name: string }) {
   const { routes, version } = use(loadSlice(name));
   const location = useLocation();
   const matches = matchRoutes(routes, location);
+  useScreenDrawn();
   // An older build, from before this screen was added.
   if (!matches) throw new SliceFailure(name, version, 'It has no screen for this address');
   return renderMatches(matches);

@@ -1,3 +1,4 @@
+import { screenAct } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use, useReducer } from 'react';
 import { useLocation } from 'react-router';
@@ -35,6 +36,7 @@ function Found({ found, pathname, onRetry }: FoundProps) {
   const { slice, failure } = use(found);
   if (failure) {
     const retry = () => {
+      screenAct.tryAgain();
       forgetSlice(failure.slice);
       onRetry();
     };
