@@ -23,6 +23,7 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
 
   const verify = useMutation({
     mutationFn: () => signInByCode(credentials, otp),
+    meta: { act: 'sign in' },
     onSuccess: welcome,
     onError: (error) => {
       notify({ type: 'error', message: failureText(failures().signInByCode, error), key: SIGN_IN_TOAST });

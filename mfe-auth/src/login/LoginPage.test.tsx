@@ -1,4 +1,4 @@
-import { currentUserQuery, queryClient, session, setPortalSettings } from 'mfe-kit';
+import { acts, currentUserQuery, queryClient, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   collectNotifications,
@@ -6,6 +6,7 @@ import {
   failure,
   garbled,
   hold,
+  preferences,
   renderSlice,
   screen,
   signedIn,
@@ -497,6 +498,25 @@ describe('with live screens', () => {
     expect(await screen.findByRole('heading', { name: 'Enter Verification Code' })).toBeVisible();
     const withPassword = { email: EMAIL, password: PASSWORD };
     expect(requests.map(({ body }) => body)).toEqual([withPassword, withPassword]);
+  });
+
+  test('each step of sign-in is one act, and what is read for the new session is of the last', async () => {
+    const ended: string[] = [];
+    onTestFinished(acts.record(({ name, failed }) => ended.push(`${name} ${failed}`)));
+    answer('post', LOGIN, 403, failure('A code is required.', 'code_required'));
+    const asked = [
+      ...[answer('post', REQUEST, 200, { message: 'sent' }), answer('post', VERIFY, 200, signedIn())],
+      answer('get', '/api/v1/preferences', 200, preferences()),
+    ];
+    const { user } = await signIn();
+    await user.type(await screen.findByLabelText('Verification Code'), '123456');
+    await user.click(button('Verify & Sign in'));
+    await waitFor(() => expect(ended).toHaveLength(3));
+    expect(ended.toSorted()).toEqual(['sign in false', 'sign in false', 'sign in true']);
+    const [forCode, forSession, forPerson] = asked.map(([first]) => first?.headers.get('traceparent'));
+    expect(forCode).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(forSession).not.toBe(forCode);
+    expect(forPerson).toBe(forSession);
   });
 
   // S-46

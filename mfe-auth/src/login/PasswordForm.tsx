@@ -33,6 +33,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
 
   const signIn = useMutation({
     mutationFn: () => signInByPassword(credentials),
+    meta: { act: 'sign in' },
     onSuccess: welcome,
     onError: (error) => {
       if (isCodeRequired(error)) {

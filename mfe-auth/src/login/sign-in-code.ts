@@ -11,5 +11,6 @@ export function signInCodeRequest(credentials: Credentials): CodeRequest {
     sending: sendingCode,
     sent: codeSent,
     failure: failures().signInCode,
+    act: 'sign in',
   };
 }

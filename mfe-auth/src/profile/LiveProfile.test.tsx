@@ -1,4 +1,4 @@
-import { session, setPortalSettings } from 'mfe-kit';
+import { acts, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   collectNotifications,
@@ -12,7 +12,7 @@ import {
   waitFor,
   within,
 } from 'mfe-kit/testing';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import slice from '../slice';
 
 const PROFILE = '/api/v1/profile';
@@ -250,6 +250,20 @@ test('Manage lists the sessions, and ends another one', async () => {
   expect(ended.map(({ url }) => url.pathname)).toEqual(['/api/v1/sessions/S-1']);
   await user.click(dialog.getByRole('button', { name: 'Close' }));
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+});
+
+test('sessions that can’t be read say so, and Retry reads them again', async () => {
+  const user = await open();
+  unreachable('get', SESSIONS);
+  await user.click(button('Manage'));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Login Sessions' }));
+  const retry = await dialog.findByRole('button', { name: 'Retry' });
+  answer('get', SESSIONS, 200, []);
+  const ended: string[] = [];
+  onTestFinished(acts.record(({ name }) => ended.push(name)));
+  await user.click(retry);
+  expect(await dialog.findByRole('list', { name: 'Login Sessions' })).toBeInTheDocument();
+  await waitFor(() => expect(ended).toEqual(['try again']));
 });
 
 test('preferences are for every role', async () => {

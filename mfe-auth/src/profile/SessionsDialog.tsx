@@ -32,6 +32,10 @@ export function SessionsDialog({ isOpen, onClose }: { isOpen: boolean; onClose: 
 function Sessions() {
   const texts = profileTexts();
   const query = useQuery(sessionsQuery());
+  const again = useMutation({
+    mutationFn: () => query.refetch({ throwOnError: true }),
+    meta: { act: 'try again' },
+  });
   const list = useRef<HTMLUListElement>(null);
 
   const end = useMutation({
@@ -50,7 +54,7 @@ function Sessions() {
   if (query.isError)
     return (
       <Note tone="bad" title={texts.sessionsFailed}>
-        <Button size="small" onClick={() => void query.refetch()}>
+        <Button size="small" onClick={() => again.mutate()}>
           {texts.retry}
         </Button>
       </Note>

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FailureTexts, failureText, notify } from 'mfe-kit';
+import { type ActName, type FailureTexts, failureText, notify } from 'mfe-kit';
 import { SIGN_IN_TOAST } from './toast';
 
 /** A call that sends a one-time code, and its toasts. */
@@ -11,15 +11,18 @@ export interface CodeRequest {
   sent: string;
   /** The texts of its failure. */
   failure: FailureTexts;
+  /** What the person does with it, if that is traced. */
+  act?: ActName;
 }
 
 /** Sends a one-time code, and shows the progress as a toast. */
 export function useCodeRequest(
-  { send, sending, sent, failure }: CodeRequest,
+  { send, sending, sent, failure, act }: CodeRequest,
   { onSent, onFailed }: { onSent?: () => void; onFailed?: (error: unknown) => void } = {},
 ) {
   return useMutation({
     mutationFn: send,
+    ...(act ? { meta: { act } } : {}),
     onMutate: () => notify({ type: 'loading', message: sending, duration: 0, key: SIGN_IN_TOAST }),
     onSuccess: () => {
       notify({ type: 'success', message: sent, key: SIGN_IN_TOAST });

@@ -1,5 +1,5 @@
 import { cleanup } from '@testing-library/react';
-import { connection, queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
+import { acts, connection, queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   disbursement,
@@ -19,7 +19,7 @@ import {
 } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
 import { act } from 'react';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
 import slice from '../slice';
 
@@ -238,6 +238,20 @@ test.for(['Escape', 'the backdrop'])('REQ-266 %s closes it while no request is p
   if (means === 'Escape') await user.keyboard('{Escape}');
   else await user.click(backdrop());
   await noDialog();
+});
+
+test('a payout and its repetition are two acts, each with a trace of its own', async () => {
+  const ended: string[] = [];
+  onTestFinished(acts.record(({ name, screen, failed }) => ended.push([name, screen, failed].join(' '))));
+  const refused = answer('post', DISBURSE, 422, failure(REFUSAL, 'mobile_money_refused'));
+  const { user } = await confirm();
+  await screen.findByText(REFUSAL);
+  const paid = answer('post', DISBURSE, 200, disbursement());
+  await user.click(screen.getByRole('button', { name: 'Try Again' }));
+  await dialog('Disbursement Successful');
+  expect(ended).toEqual(['confirm a payout  true', 'try again  false']);
+  const [first, second] = [refused[0]!, paid[0]!].map(({ headers }) => headers.get('traceparent'));
+  expect([typeof first, typeof second, first === second]).toEqual(['string', 'string', false]);
 });
 
 test('REQ-269 Try Again repeats the request: with the same key if no response came, with a new one after a rejection', async () => {

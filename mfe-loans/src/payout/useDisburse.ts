@@ -43,13 +43,6 @@ export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
     filters: { mutationKey },
     select: ({ state }) => state as Attempt,
   });
-  const { mutate } = useMutation({
-    mutationKey,
-    mutationFn: disburse,
-    gcTime: KEY_LIFETIME_MS,
-    onSettled: refreshLists,
-  });
-
   const attempt = attempts.at(-1);
   const [state, dispatch] = useReducer(payoutReducer, null, () =>
     openedWith(eventOf(attempt), loan, isLive()),
@@ -61,6 +54,14 @@ export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
     enabled: isFollowed,
   });
   const record = isFollowed ? (data ?? null) : null;
+  const status = state.isDismissed ? 'idle' : STATUSES[state.name];
+  const { mutate } = useMutation({
+    mutationKey,
+    mutationFn: disburse,
+    meta: { act: status === 'error' ? 'try again' : 'confirm a payout' },
+    gcTime: KEY_LIFETIME_MS,
+    onSettled: refreshLists,
+  });
 
   const [seen, setSeen] = useState(attempt);
   // Not by identity: the cache copies an attempt when it forgets an earlier one.
@@ -70,7 +71,7 @@ export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
   } else if (record !== state.record) dispatch({ type: 'followed', record });
 
   return {
-    status: state.isDismissed ? 'idle' : STATUSES[state.name],
+    status,
     payout: state.payout,
     error: state.error,
     notice: noticeOf(state),
