@@ -86,6 +86,10 @@ def test_a_failing_test_prints_what_the_portal_knew_and_keeps_its_sandbox(
         assert b64decode(secret).decode() not in har
     kept = re.search(r"It is kept: http://([^.]+)\.", printed)
     assert kept
+    trace = re.search(r"Trace: http://(\S+)\.localhost:\d+/console/traces\?id=(\S+)", printed)
+    assert trace
+    assert trace.group(1) == kept.group(1)
+    assert trace.group(2) in log["entries"][1]["comment"]
     Portal(portal).remove_sandbox(kept.group(1))
 
 

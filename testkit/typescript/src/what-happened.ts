@@ -25,6 +25,7 @@ export async function whatHappened(mkopo: Mkopo): Promise<string> {
     `The sandbox ${mkopo.name} at ${clock.toISOString()}; ${mkopo.url}, console ${mkopo.consoleUrl ?? 'off'}`,
     ...list('Payouts', payouts, lineOfPayout),
     ...list('Calls', calls, lineOfCall),
+    ...lineOfTrace(mkopo.consoleUrl, calls),
     ...list('Messages', messages, lineOfMessage),
     ...list('Faults that still apply', faults, (fault) => JSON.stringify(fault)),
     ...list('Outcomes that are still queued', scenario.next, (outcome) => outcome),
@@ -49,13 +50,25 @@ function lineOfPayout({ created_at, loan_id, status, amount, user_email, mpesa_r
   return `${created_at}  ${loan_id}  ${status}  KES ${amount}  by ${user_email}  ${details}`.trimEnd();
 }
 
-function lineOfCall({ at, method, path, status, ms, user, fault, ...bodies }: Call) {
+function lineOfCall(call: Call) {
+  const { at, method, path, status, ms, user, fault, ...bodies } = call;
   const line = `${at}  ${method} ${path}  ${status ?? 'no response'}  ${ms} ms  ${user ?? 'signed out'}`;
-  const isGood = status !== null && status < 400 && !fault;
   return [
     fault ? `${line}  fault: ${fault}` : line,
-    ...(isGood ? [] : [`    sent ${body(bodies.request_body)}`, `    got  ${body(bodies.response_body)}`]),
+    ...(isGood(call)
+      ? []
+      : [`    sent ${body(bodies.request_body)}`, `    got  ${body(bodies.response_body)}`]),
   ].join('\n  ');
+}
+
+/** The trace of the call that explains the failure best: the last one that failed, or else the last that sent data. */
+function lineOfTrace(consoleUrl: string | null, newestFirst: readonly Call[]): string[] {
+  const call = newestFirst.find((one) => !isGood(one)) ?? newestFirst.find(({ method }) => method !== 'GET');
+  return consoleUrl && call ? [`Trace: ${consoleUrl}/traces?id=${encodeURIComponent(call.request_id)}`] : [];
+}
+
+function isGood({ status, fault }: Call): boolean {
+  return status !== null && status < 400 && !fault;
 }
 
 function lineOfMessage({ created_at, channel, to, subject, body: text }: Message) {

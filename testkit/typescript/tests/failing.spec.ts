@@ -45,6 +45,9 @@ test('a failing test prints what the portal knew, without codes and tokens, and 
     expect(har).not.toContain(Buffer.from(secret, 'base64').toString());
 
   const [, name] = /The sandbox (\S+) at/.exec(printed) ?? [];
+  const [, host, request] = /Trace: http:\/\/(\S+)\/console\/traces\?id=(\S+)/.exec(printed) ?? [];
+  expect(host).toMatch(new RegExp(`^${name ?? ''}\\.localhost:`));
+  expect(log.entries[1]?.comment).toContain(request);
   expect(printed).toMatch(new RegExp(`It is kept: http://${name ?? ''}\\.`));
   const kept = await fetch(`${addresses.consoleUrl}/console/api/sandboxes/${name ?? ''}`, {
     headers: { Authorization: `Bearer ${addresses.consoleToken}` },

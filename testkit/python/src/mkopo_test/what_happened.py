@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,13 +26,15 @@ _REFUSED = 400
 def what_happened(mkopo: Mkopo) -> str:
     """Return payouts, calls and messages as text. Codes and tokens are masked."""
     messages = mkopo.outbox.messages()
+    calls = mkopo.traffic.calls()
     invariant = mkopo.invariant()
     sandbox = mkopo.sandbox
     lines = [
         f"The sandbox {sandbox.name} at {mkopo.clock.now().isoformat()}; "
         f"{sandbox.url}, console {sandbox.console_url or 'off'}",
         *_list("Payouts", mkopo.payouts.list(), _line_of_payout),
-        *_list("Calls", mkopo.traffic.calls(), _line_of_call),
+        *_list("Calls", calls, _line_of_call),
+        *_line_of_trace(sandbox.console_url, calls),
         *_list("Messages", messages, _line_of_message),
         *_list("Faults that still apply", mkopo.faults.list(), json.dumps),
         *_list("Outcomes that are still queued", mkopo.mobile_money.behaviour()["next"], str),
@@ -70,10 +73,23 @@ def _line_of_call(call: Call) -> str:
     )
     if fault:
         line += f"  fault: {fault}"
-    if status is not None and status < _REFUSED and not fault:
+    if _is_good(call):
         return line
     sent, got = _body(call["request_body"]), _body(call["response_body"])
     return f"{line}\n      sent {sent}\n      got  {got}"
+
+
+def _line_of_trace(console_url: str | None, newest_first: Sequence[Call]) -> list[str]:
+    """Return where the trace of the last call that failed is, or else of the last that sent data."""
+    failed = [call for call in newest_first if not _is_good(call)]
+    sent = [call for call in newest_first if call["method"] != "GET"]
+    if not console_url or not (failed or sent):
+        return []
+    return [f"Trace: {console_url}/traces?id={quote((failed or sent)[0]['request_id'])}"]
+
+
+def _is_good(call: Call) -> bool:
+    return call["status"] is not None and call["status"] < _REFUSED and not call["fault"]
 
 
 def _line_of_message(message: OutboxMessage) -> str:
