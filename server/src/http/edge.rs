@@ -133,9 +133,13 @@ pub async fn answer(
     .await
 }
 
-/// The trace of a call of the API, or of one that changes something. What pages load is not traced.
+/// What pages send by themselves.
+const BY_PAGES: [&str; 2] = ["/slice-reports", "/spans"];
+
+/// The trace of a call of the API, or of one that changes something. What pages load and send by themselves is not traced.
 fn trace(sandbox: &Sandbox, request: &Request, route: Option<&MatchedPath>, request_id: &str) -> Span {
-    let is_traced = request.uri().path().starts_with(API) || !request.method().is_safe();
+    let path = request.uri().path();
+    let is_traced = path.starts_with(API) || !request.method().is_safe() && !BY_PAGES.contains(&path);
     match route {
         Some(route) if is_traced => {
             traces::call(&sandbox.traces, request.method(), route.as_str(), request.headers(), request_id)

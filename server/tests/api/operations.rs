@@ -133,6 +133,7 @@ impl Caller<'_> {
         for path in ["/slices.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {
             self.send(request(Method::GET, path, None, None)).await;
         }
+        self.send(request(Method::POST, "/spans", None, None)).await;
     }
 
     async fn deploys_with_a_token(&mut self) {
@@ -197,6 +198,7 @@ async fn every_operation_of_the_contract_is_exercised() {
         "/faults",
         "/traffic",
         "/traffic.har",
+        "/traces",
         "/contract",
         "/events",
         "/staff",

@@ -125,13 +125,15 @@ async fn the_provider_receives_the_call_with_our_request_id_and_the_callers_addr
     for line in [
         "authorization: Bearer a-token",
         "idempotency-key: a-key",
-        "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         "x-forwarded-for: 127.0.0.1",
         &format!("x-request-id: {ours}"),
         &format!("host: {}", stub.url.strip_prefix("http://").unwrap()),
     ] {
         assert!(received.contains(&format!("{line}\r\n")), "{line} is not in {received}");
     }
+    // The same trace, and a span of ours.
+    assert!(received.contains("traceparent: 00-0af7651916cd43dd8448eb211c80319c-"), "{received}");
+    assert!(!received.contains("b7ad6b7169203331"), "{received}");
     assert!(
         !received.contains("cookie") && !received.contains("x-mine") && !received.contains("forged"),
         "{received}"

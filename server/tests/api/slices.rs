@@ -214,7 +214,8 @@ async fn a_bundled_build_is_live_until_another_is_published() {
         "product": "Mkopo",
         "reports": true,
         "slice_origins": [],
-        "time_zone": "Africa/Nairobi"
+        "time_zone": "Africa/Nairobi",
+        "traces": true
       },
       "shell": {
         "build": "a1b2c3",

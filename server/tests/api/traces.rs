@@ -257,7 +257,7 @@ async fn a_fault_that_hits_a_call_is_a_step_of_it() {
     let trace = traces(&app, TRACE, 1).await.remove(0);
     let spans = trace["spans"].as_array().unwrap();
     let fault = spans.iter().find(|span| span["name"] == "fault").unwrap();
-    assert_eq!(fault["attributes"]["mkopo.fault"], "Status");
+    assert_eq!(fault["attributes"]["fault.kind"], "Status");
     assert_eq!(json!([trace["failed"], spans[0]["failed"]]), json!([true, true]));
 }
 

@@ -1,14 +1,6 @@
 //! Where the spans of this process go: to an exporter, or into the memory of their sandbox.
 
-use std::{
-    collections::HashMap,
-    env,
-    sync::{
-        OnceLock,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::HashMap, env, sync::OnceLock, time::Duration};
 
 use anyhow::{Context as _, bail};
 use opentelemetry::{
@@ -30,10 +22,13 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use crate::{Kept, PageSpan, ROOT, STEP};
-
-/// Spans that were not kept or not exported: of a full queue, a receiver that fails, a trace of too many spans.
-static DROPPED: AtomicU64 = AtomicU64::new(0);
+#[cfg(feature = "otlp")]
+use crate::export;
+use crate::{
+    dropped::count_dropped,
+    kept::{Kept, PageSpan},
+    target::{ROOT, STEP},
+};
 
 /// The collector of this process: which spans are enabled is decided once for all of its threads.
 static COLLECTOR: OnceLock<Collector> = OnceLock::new();
@@ -66,16 +61,6 @@ pub fn state() -> State {
     }
 }
 
-/// The number of spans that were dropped since the start.
-pub fn dropped() -> u64 {
-    DROPPED.load(Ordering::Relaxed)
-}
-
-/// Counts spans that are dropped.
-pub(crate) fn count_dropped(spans: u64) {
-    DROPPED.fetch_add(spans, Ordering::Relaxed);
-}
-
 /// Exports what waits, before the process ends.
 pub fn end() {
     if let Some(collector) = COLLECTOR.get() {
@@ -103,7 +88,7 @@ where
     let (builder, open) = match endpoint {
         None => (builder.with_span_processor(Keep), Some(Mutex::default())),
         #[cfg(feature = "otlp")]
-        Some(_) => (builder.with_span_processor(crate::export::processor()?), None),
+        Some(_) => (builder.with_span_processor(export::processor()?), None),
         #[cfg(not(feature = "otlp"))]
         Some(_) => {
             bail!("OTEL_EXPORTER_OTLP_ENDPOINT is set, but this program was built without the feature otlp")
@@ -168,7 +153,7 @@ impl Kept {
             None => {
                 let is_taken = collector.sampling.takes(&page.context(), 0);
                 if is_taken {
-                    crate::export::add_page(page);
+                    export::add_page(page);
                 }
                 true
             }

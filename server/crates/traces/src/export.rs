@@ -26,7 +26,7 @@ use opentelemetry_sdk::{
     },
 };
 
-use crate::{PageSpan, collector::count_dropped};
+use crate::{dropped::count_dropped, kept::PageSpan};
 
 /// The number of spans that may wait, unless `OTEL_BSP_MAX_QUEUE_SIZE` says another.
 const MAX_WAITING: usize = 2048;

@@ -6,29 +6,23 @@
 //!
 //! Without an endpoint, each sandbox keeps its latest traces in memory ([`Kept`]); with one, they are exported.
 
-// Where the spans of this process go, and which traces are taken.
-mod collector;
+// The names by which spans are known.
+mod target;
+// The spans that were not kept or not exported.
+mod dropped;
+// The latest traces of a sandbox.
+mod kept;
 // The exporter, and its bound.
 #[cfg(feature = "otlp")]
 mod export;
-// The latest traces of a sandbox.
-mod kept;
+// Where the spans of this process go, and which traces are taken.
+mod collector;
 // The spans themselves, and how a trace goes on elsewhere.
 mod span;
 
-pub use collector::{State, dropped, end, layer, state};
+pub use collector::{State, end, layer, state};
+pub use dropped::dropped;
 pub use kept::{Kept, KeptSpan, KeptTrace, PageSpan};
 pub use opentelemetry::trace::{SpanId, TraceId};
 pub use span::{call, later, statement, trace_id, traceparent};
-
-/// The target of spans that begin a trace in this process.
-pub const ROOT: &str = "trace::root";
-
-/// The target of spans within a trace.
-pub const STEP: &str = "trace::step";
-
-/// A step of the current trace, as a span; disabled outside of a trace.
-#[macro_export]
-macro_rules! step {
-    ($($span:tt)+) => { tracing::info_span!(target: "trace::step", $($span)+) };
-}
+pub use target::{ROOT, STEP};

@@ -10,7 +10,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tracing::{Span, field};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use crate::{Kept, collector};
+use crate::{collector, kept::Kept};
 
 /// Begins the trace of a call, or goes on with the caller's; a disabled span if it is not taken. Record
 /// `http.response.status_code` once it is known.
@@ -63,7 +63,8 @@ pub fn later(kept: &Kept, name: &str, cause: Option<&str>) -> Span {
 
 /// A statement of the database, as a step. Its text has no values: they are bound.
 pub fn statement(system: &'static str, sql: &str) -> Span {
-    crate::step!(
+    tracing::info_span!(
+        target: "trace::step",
         "statement",
         otel.name = sql.split_whitespace().next().unwrap_or_default(),
         otel.kind = "client",

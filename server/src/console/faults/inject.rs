@@ -64,7 +64,7 @@ pub async fn inject<F: Future<Output = Response>>(
     let step = if last.kind == Kind::Latency {
         Span::none()
     } else {
-        traces::step!("fault", mkopo.fault = ?last.kind)
+        traces::step!("fault", fault.kind = ?last.kind)
     };
     let mut response = apply(&last, response).instrument(step).await;
     response.extensions_mut().insert(Hit(last.kind));
@@ -94,7 +94,7 @@ pub fn to_be_repeated(sandbox: &Sandbox, request: &Request) -> Option<Response> 
 async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
     for fault in hit.iter().filter(|fault| fault.phase == phase) {
         let ms = fault.ms.unwrap_or_default().unsigned_abs();
-        let step = traces::step!("fault", mkopo.fault = ?fault.kind);
+        let step = traces::step!("fault", fault.kind = ?fault.kind);
         sandbox.clock.sleep(Duration::from_millis(ms)).instrument(step).await;
     }
 }

@@ -156,7 +156,7 @@ fn details(span: &Span) -> Option<AnyView> {
             .into_any(),
         );
     }
-    let known = ["http.response.status_code", "mkopo.screen", "mkopo.fault"];
+    let known = ["http.response.status_code", "mkopo.screen", "fault.kind"];
     let known: Vec<String> = known.iter().filter_map(|name| span.attributes.get(*name).cloned()).collect();
     (!known.is_empty()).then(|| view! { <span class="second">{known.join(", ")}</span> }.into_any())
 }

@@ -6,8 +6,9 @@ use store::{Connection, query, query_as};
 
 const LATEST: &str = "SELECT max(at), max(position) FROM event";
 
+// The trace of an event is of the data before; that may be from before events had one.
 const SINCE: &str = "
-    SELECT position AS id, at, kind, who, about, address, details, times FROM event
+    SELECT position AS id, at, kind, who, about, address, details, times, CAST(NULL AS TEXT) AS traceparent FROM event
     WHERE at > $1 OR position > $2 ORDER BY position";
 
 /// Returns the events of `previous` whose time or position is after all of `restored`, the oldest first:
