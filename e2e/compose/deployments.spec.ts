@@ -18,6 +18,12 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 const versionsOf = (slices: Awaited<ReturnType<typeof liveSlices>>) =>
   Object.fromEntries(Object.entries(slices).map(([name, { version }]) => [name, version]));
 
+/** Opens the list of pending loans. The dashboard, which has rows too, stays until the list is loaded. */
+async function openPendingLoans(page: Page) {
+  await page.getByRole('link', { name: 'Pending Loans' }).click();
+  await expect(heading(page, 'Dashboard')).toBeHidden();
+}
+
 test('one slice is replaced while loans are paid out: open pages offer Reload, and nothing else restarts', async ({
   page,
   mkopo,
@@ -28,7 +34,7 @@ test('one slice is replaced while loans are paid out: open pages offer Reload, a
   const failed: string[] = [];
   const { unanswered } = await payThrough(200, async () => {
     await mkopo.signIn(page, 'agent');
-    await page.getByRole('link', { name: 'Pending Loans' }).click();
+    await openPendingLoans(page);
     await expect(page.getByRole('row').nth(1)).toBeVisible();
 
     const replaced = new AbortController();
@@ -110,7 +116,7 @@ test('a build that is held is seen in a sandbox only', async ({ page, mkopo }) =
   await page.goto(`${sandbox.url}/pending-loans`);
   await expect(heading(page, loans.title)).toBeVisible();
   await mkopo.signIn(page, 'agent');
-  await page.getByRole('link', { name: 'Pending Loans' }).click();
+  await openPendingLoans(page);
   await expect(page.getByRole('row').nth(1)).toBeVisible();
   await expect(heading(page, loans.title)).toBeHidden();
   await portal.removeSandbox(sandbox);
@@ -137,7 +143,7 @@ test.describe('a build that crashes', () => {
       const context = await browser.newContext({ baseURL: mkopo.url });
       const page = await context.newPage();
       await mkopo.signIn(page, email);
-      await page.getByRole('link', { name: 'Pending Loans' }).click();
+      await openPendingLoans(page);
       const crashed = heading(page, 'This page has stopped working');
       await expect(crashed.or(page.getByRole('row').nth(1)).first()).toBeVisible();
       // What a page reports is sent when it is left.
