@@ -16,7 +16,7 @@ use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::{Instrument, Span};
 
-use crate::sandboxes::Sandbox;
+use crate::{http::shared_body::SharedBody, sandboxes::Sandbox};
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureBody, FailureFormat, PROBLEM_JSON, failure_media_type},
@@ -31,6 +31,8 @@ const TOO_LARGE: Failure = Failure::BodyTooLarge("64 KiB");
 /// Maximum number of bytes of a larger body that are read and discarded, so that a client that is still
 /// sending receives the failure.
 const MAX_DISCARDED: usize = 1024 * 1024;
+/// The same of a body that its handler reads: as much as the largest build.
+const MAX_DISCARDED_OF_STREAM: usize = 16 * 1024 * 1024;
 /// Maximum size of a request's path, in bytes. Valid paths are far shorter.
 const MAX_PATH_BYTES: usize = 1024;
 /// Maximum size of a logged path, in bytes.
@@ -235,8 +237,14 @@ async fn receive(request: Request, streams_body: fn(&Method, &str) -> bool, next
     }
     let is_streamed = streams_body(request.method(), request.uri().path());
     let (parts, body) = request.into_parts();
-    let body = if body.is_end_stream() || is_streamed {
+    let mut rest = None;
+    let body = if body.is_end_stream() {
         body
+    } else if is_streamed {
+        let shared = SharedBody::new(body);
+        // Who waits to be told to send is refused before that.
+        rest = Some(shared.clone()).filter(|_| !parts.headers.contains_key(header::EXPECT));
+        Body::new(shared)
     } else if items(&parts.headers, header::CONTENT_ENCODING).any(|encoding| encoding != IDENTITY) {
         let mut refused = Failure::EncodedBody.into_response();
         refused.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static(IDENTITY));
@@ -249,10 +257,17 @@ async fn receive(request: Request, streams_body: fn(&Method, &str) -> bool, next
         }
     };
     let call = next.run(Request::from_parts(parts, body));
-    match tokio::time::timeout(CALL_TIMEOUT, call).await {
+    let response = match tokio::time::timeout(CALL_TIMEOUT, call).await {
         Ok(response) => response,
         Err(_) => Failure::TookTooLong.into_response(),
+    };
+    // A proxy that can't send the rest has no answer for its client.
+    if let Some(rest) = rest
+        && !response.status().is_success()
+    {
+        let _ = tokio::time::timeout(BODY_TIMEOUT, rest.discard(MAX_DISCARDED_OF_STREAM)).await;
     }
+    response
 }
 
 async fn read(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {

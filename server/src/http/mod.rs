@@ -15,3 +15,5 @@ pub mod page_spans;
 pub mod portal;
 // The contract, as JSON and as a reference page.
 pub mod reference;
+// The body of an upload.
+mod shared_body;
