@@ -119,7 +119,7 @@ test('a payout is found on the console, with its steps and statements', async ({
   await expect(console.getByRole('heading', { level: 1, name: 'Traces' })).toBeVisible();
   await console.getByRole('link', { name: 'confirm a payout' }).first().click();
   const trace = console.getByRole('region', { name: 'Trace: confirm a payout' });
-  for (const step of [/disburse$/, /Level \d+: claim/, /Level \d+: COMMIT/])
+  for (const step of [/disburse 200$/, /Level \d+: claim/, /Level \d+: COMMIT/])
     await expect(trace.getByRole('cell', { name: step }).first()).toBeVisible();
   await trace.getByText('INTO payout').first().click();
   await expect(trace.getByLabel('Statement').filter({ hasText: 'INSERT INTO payout' }).first()).toBeVisible();

@@ -248,6 +248,24 @@ async fn wrong_body_lengths_are_refused() {
     assert!(matches!(status(&read_to_end(&mut stream).await), "400" | "closed"));
 }
 
+/// A proxy that can't send the rest of a body has no answer for its client.
+#[tokio::test]
+async fn an_upload_that_is_refused_is_read_to_its_end() {
+    const LENGTH: usize = 4 * 1024 * 1024;
+    let served = served(Limits::default()).await;
+    let head = format!(
+        "POST /deploy/slices HTTP/1.1\r\nHost: portal\r\nAuthorization: Bearer wrong\r\n\
+         Content-Type: application/gzip\r\nContent-Length: {LENGTH}\r\nConnection: close\r\n\r\n"
+    );
+    let mut stream = served.connect().await;
+    stream.write_all(head.as_bytes()).await.unwrap();
+    for _ in 0..LENGTH / 1024 {
+        stream.write_all(&[0; 1024]).await.unwrap();
+    }
+    let answer = read_to_end(&mut stream).await;
+    assert_eq!(status(&answer), "401", "{answer}");
+}
+
 #[tokio::test]
 async fn a_shutdown_does_not_wait_for_idle_clients() {
     let served = served(limits()).await;

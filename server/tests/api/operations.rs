@@ -15,6 +15,7 @@ use crate::{
     live_settings::LIVE,
     slice_reports, slices,
     test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
+    traces,
     updates::Stream,
 };
 
@@ -133,7 +134,7 @@ impl Caller<'_> {
         for path in ["/slices.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {
             self.send(request(Method::GET, path, None, None)).await;
         }
-        self.send(request(Method::POST, "/spans", None, None)).await;
+        self.send(traces::of_page(&json!({"spans": [traces::span(traces::TRACE)]}))).await;
     }
 
     async fn deploys_with_a_token(&mut self) {

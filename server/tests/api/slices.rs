@@ -677,13 +677,13 @@ async fn the_page_may_load_slices_only_from_the_configured_origins() {
     let origins =
         policy(&["--slice-override", "false", "--slice-origins", "https://loans.example.com"]).await;
     assert_snapshot!([closed, open, origins].join("\n\n"), @r#"
-    {"allow_override":false,"brand":"Mkopo","console":"http://127.0.0.1:8081","demo":true,"product":"Mkopo","reports":true,"slice_origins":[],"time_zone":"Africa/Nairobi"}
+    {"allow_override":false,"brand":"Mkopo","console":"http://127.0.0.1:8081","demo":true,"product":"Mkopo","reports":true,"slice_origins":[],"time_zone":"Africa/Nairobi","traces":true}
     default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'
 
-    {"allow_override":true,"brand":"Mkopo","console":"http://127.0.0.1:8081","demo":true,"product":"Mkopo","reports":true,"slice_origins":[],"time_zone":"Africa/Nairobi"}
+    {"allow_override":true,"brand":"Mkopo","console":"http://127.0.0.1:8081","demo":true,"product":"Mkopo","reports":true,"slice_origins":[],"time_zone":"Africa/Nairobi","traces":true}
     default-src 'none'; script-src 'self' http://localhost:* http://127.0.0.1:* ws://localhost:* ws://127.0.0.1:*; connect-src 'self' http://localhost:* http://127.0.0.1:* ws://localhost:* ws://127.0.0.1:*; frame-ancestors 'none'
 
-    {"allow_override":false,"brand":"Mkopo","console":"http://127.0.0.1:8081","demo":true,"product":"Mkopo","reports":true,"slice_origins":["https://loans.example.com"],"time_zone":"Africa/Nairobi"}
+    {"allow_override":false,"brand":"Mkopo","console":"http://127.0.0.1:8081","demo":true,"product":"Mkopo","reports":true,"slice_origins":["https://loans.example.com"],"time_zone":"Africa/Nairobi","traces":true}
     default-src 'none'; script-src 'self' https://loans.example.com; connect-src 'self' https://loans.example.com; frame-ancestors 'none'
     "#);
 }

@@ -18,7 +18,7 @@ use crate::{
     test_app::{CONSOLE_TOKEN, Staff, TestApp, disbursement_of, request, wait_until, waiting},
 };
 
-const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+pub const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN: &str = "00f067aa0ba902b7";
 
 /// The header of a page's call.
@@ -322,7 +322,7 @@ async fn an_event_links_to_the_trace_of_its_call() {
 }
 
 /// What a page reports, from its own origin.
-fn of_page(body: &Value) -> Request<Body> {
+pub fn of_page(body: &Value) -> Request<Body> {
     let mut request = Request::post("/spans")
         .header(header::HOST, "portal")
         .header(header::ORIGIN, "http://portal")
@@ -333,7 +333,8 @@ fn of_page(body: &Value) -> Request<Body> {
     request
 }
 
-fn span(trace: &str) -> Value {
+/// A payout that a person confirmed.
+pub fn span(trace: &str) -> Value {
     json!({
         "trace_id": trace, "span_id": SPAN, "name": "confirm a payout", "screen": "/loans/:id",
         "ago_ms": 2000, "ms": 1900, "failed": false,

@@ -130,9 +130,13 @@ impl Kept {
 
     /// Adds the span of a page to the trace that its calls went on with. Returns whether it is here, with room.
     pub(crate) fn add_of_page(&self, page: PageSpan) -> bool {
-        let (trace_id, span) = (page.trace_id, KeptSpan::of_page(page));
+        let (trace_id, mut span) = (page.trace_id, KeptSpan::of_page(page));
         let mut ring = self.0.ring.lock();
-        ring.traces.iter().any(|trace| trace.trace_id == trace_id) && ring.add(trace_id, span)
+        let Some(trace) = ring.traces.iter().find(|trace| trace.trace_id == trace_id) else { return false };
+        // The page's report took as long on its way as it seems to have begun too late.
+        let calls = trace.spans.iter().filter(|call| call.parent_id == span.span_id);
+        span.began = calls.map(|call| call.began).chain([span.began]).min().unwrap_or(span.began);
+        ring.add(trace_id, span)
     }
 }
 
