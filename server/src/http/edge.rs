@@ -116,23 +116,28 @@ pub async fn answer(
         if sandbox.is_main() {
             sandbox.server.metrics.answered(&method, route, response.status(), took);
         }
-        let status = response.status().as_u16();
-        traced.record("http.response.status_code", status);
-        if response.status().is_server_error() {
-            traced.record("otel.status_code", "ERROR");
-        }
-        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        if method.is_safe() && status < 400 && took < SLOW_CALL {
-            // Metrics count these; a log line for each would halve the throughput.
-            tracing::debug!(%method, path, status, ms, "answered");
-        } else {
-            tracing::info!(%method, path, status, ms, "answered");
-        }
+        record(&traced, &method, &path, response.status(), took);
         response
     }
     .instrument(step)
     .instrument(span)
     .await
+}
+
+/// Records an answer in its trace, and in the log.
+fn record(step: &Span, method: &Method, path: &str, status: StatusCode, took: Duration) {
+    step.record("http.response.status_code", status.as_u16());
+    if status.is_server_error() {
+        step.record("otel.status_code", "ERROR");
+    }
+    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let status = status.as_u16();
+    if method.is_safe() && status < 400 && took < SLOW_CALL {
+        // Metrics count these; a log line for each would halve the throughput.
+        tracing::debug!(%method, path, status, ms, "answered");
+    } else {
+        tracing::info!(%method, path, status, ms, "answered");
+    }
 }
 
 /// What pages send by themselves.

@@ -8,7 +8,7 @@
 use std::time::{Duration, SystemTime};
 
 use axum::{Router, extract::Request, http::StatusCode, routing::post};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::sandboxes::Sandbox;
 use base::error::Failure;
@@ -41,8 +41,10 @@ struct Sent {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reported {
-    trace_id: String,
-    span_id: String,
+    #[serde(deserialize_with = "trace_id")]
+    trace_id: TraceId,
+    #[serde(deserialize_with = "span_id")]
+    span_id: SpanId,
     name: Act,
     screen: String,
     ago_ms: u64,
@@ -81,16 +83,6 @@ impl Reported {
     fn check(self, now: SystemTime) -> Result<PageSpan, Failure> {
         let Self { trace_id, span_id, name, screen, ago_ms, ms, failed } = self;
         let invalid = |text: &str| Failure::InvalidRequest(text.to_owned());
-        let is_hex = |id: &str, digits| {
-            id.len() == digits && id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        let trace_id =
-            TraceId::from_hex(&trace_id).ok().filter(|id| is_hex(&trace_id, 32) && *id != TraceId::INVALID);
-        let span_id =
-            SpanId::from_hex(&span_id).ok().filter(|id| is_hex(&span_id, 16) && *id != SpanId::INVALID);
-        let (Some(trace_id), Some(span_id)) = (trace_id, span_id) else {
-            return Err(invalid("`trace_id` has 32 hexadecimal digits and `span_id` 16, not only zeros"));
-        };
         let is_pattern = screen.len() <= MAX_SCREEN
             && screen.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/:*-_.".contains(&byte));
         if !is_pattern {
@@ -120,4 +112,23 @@ impl Act {
             Self::TryAgain => "try again",
         }
     }
+}
+
+fn trace_id<'de, D: Deserializer<'de>>(id: D) -> Result<TraceId, D::Error> {
+    let id = digits::<32, D>(id)?;
+    let id = TraceId::from_hex(&id).ok().filter(|id| *id != TraceId::INVALID);
+    id.ok_or_else(|| D::Error::custom("a trace's id is not only zeros"))
+}
+
+fn span_id<'de, D: Deserializer<'de>>(id: D) -> Result<SpanId, D::Error> {
+    let id = digits::<16, D>(id)?;
+    let id = SpanId::from_hex(&id).ok().filter(|id| *id != SpanId::INVALID);
+    id.ok_or_else(|| D::Error::custom("a span's id is not only zeros"))
+}
+
+/// The text of an id, which has lower-case hexadecimal digits.
+fn digits<'de, const COUNT: usize, D: Deserializer<'de>>(id: D) -> Result<String, D::Error> {
+    let id = String::deserialize(id)?;
+    let is_hex = id.len() == COUNT && id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    is_hex.then_some(id).ok_or_else(|| D::Error::custom(format!("an id has {COUNT} hexadecimal digits")))
 }

@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 use tracing::{
     Event, Level, Metadata,
     field::{Field, Visit},
+    subscriber::Interest,
 };
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
@@ -110,6 +111,11 @@ impl Repeats {
 impl<S> Filter<S> for Repeats {
     fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
         true
+    }
+
+    /// Otherwise every span would be asked for, each time.
+    fn callsite_enabled(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::always()
     }
 
     fn event_enabled(&self, event: &Event<'_>, _: &Context<'_, S>) -> bool {

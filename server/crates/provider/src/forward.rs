@@ -73,27 +73,7 @@ impl Provider {
         let Ok(Ok(place)) = place else { return Err(Failure::Busy) };
         let uri = original(&parts).clone();
         let mut observation = self.observer.begin(&parts.method, &uri, &parts.headers, &body);
-        let step = traces::step!("forward", otel.kind = "client", otel.status_code = field::Empty);
-        let request = step.in_scope(|| self.request(parts, body, &uri, client, &request_id))?;
-        let sending = self.client.send(request).instrument(step.clone());
-        let answer = tokio::time::timeout_at(until, sending).await;
-        if !matches!(answer, Ok(Ok(_))) {
-            step.record("otel.status_code", "ERROR");
-        }
-        let answer = match answer {
-            Err(_) => return Err(ProviderRefusal::ProviderSlow.into()),
-            Ok(Err(error)) => {
-                let reason =
-                    std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-                tracing::warn!(provider = %self.url, reason, "provider.failed");
-                return Err(if error.is_connect() {
-                    ProviderRefusal::ProviderAway.into()
-                } else {
-                    ProviderRefusal::ProviderBroke.into()
-                });
-            }
-            Ok(Ok(answer)) => answer,
-        };
+        let answer = self.send(until, || self.request(parts, body, &uri, client, &request_id)).await?;
         let (parts, received) = answer.into_parts();
         if let Some(observation) = &mut observation {
             observation.answered(parts.status, &parts.headers);
@@ -123,6 +103,34 @@ impl Provider {
         *answer.status_mut() = parts.status;
         *answer.headers_mut() = rebuilt;
         Ok(answer)
+    }
+
+    /// Sends a request, as a step of the trace that goes on at the provider.
+    async fn send(
+        &self,
+        until: Instant,
+        request: impl FnOnce() -> Result<hyper::Request<Full<Bytes>>, Failure>,
+    ) -> Result<hyper::Response<hyper::body::Incoming>, Failure> {
+        let step = traces::step!("forward", otel.kind = "client", otel.status_code = field::Empty);
+        let sending = self.client.send(step.in_scope(request)?).instrument(step.clone());
+        let answer = tokio::time::timeout_at(until, sending).await;
+        if !matches!(answer, Ok(Ok(_))) {
+            step.record("otel.status_code", "ERROR");
+        }
+        match answer {
+            Err(_) => Err(ProviderRefusal::ProviderSlow.into()),
+            Ok(Err(error)) => {
+                let reason =
+                    std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+                tracing::warn!(provider = %self.url, reason, "provider.failed");
+                Err(if error.is_connect() {
+                    ProviderRefusal::ProviderAway.into()
+                } else {
+                    ProviderRefusal::ProviderBroke.into()
+                })
+            }
+            Ok(Ok(answer)) => Ok(answer),
+        }
     }
 
     fn request(

@@ -101,7 +101,11 @@ impl Traffic {
             let sum = by_version.values().fold(Counts::default(), Counts::and);
             loads.push(Column {
                 at: time(index),
-                text: format!("{}, {} failed", count(usize::try_from(sum.loads).unwrap_or_default(), "load"), sum.failed),
+                text: format!(
+                    "{}, {} failed",
+                    count(usize::try_from(sum.loads).unwrap_or_default(), "load"),
+                    sum.failed
+                ),
                 parts: vec![("good", of_live), ("wait", working - of_live), ("bad", sum.failed)],
             });
             let median = sum.median_ms();

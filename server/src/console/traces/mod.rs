@@ -5,21 +5,38 @@ pub mod page;
 
 use std::{
     collections::BTreeMap,
+    fmt,
     time::{Duration, SystemTime},
 };
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{console::view::page::Page, sandboxes::Sandbox};
 use base::{clock::UnixMillis, error::Failure, ids::PayoutId};
 use store::{Connection, query_scalar};
-use traces::{KeptSpan, KeptTrace};
+use traces::{KeptSpan, KeptTrace, SpanId, TraceId};
+
+/// An id, which is text on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Id<T>(T);
+
+impl<T: fmt::Display> fmt::Display for Id<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<T: fmt::Display> Serialize for Id<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
 
 /// A trace, as it is shown.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trace {
     /// Its id.
-    pub id: String,
+    pub id: Id<TraceId>,
     /// What it began with.
     pub name: String,
     /// When it began, by the machine's clock.
@@ -31,7 +48,7 @@ pub struct Trace {
     /// The ids of its requests.
     pub request_ids: Vec<String>,
     /// Other traces that caused it, or in which statements for it ran.
-    pub links: Vec<String>,
+    pub links: Vec<Id<TraceId>>,
     /// Its spans, each before its parts.
     pub spans: Vec<Span>,
 }
@@ -40,9 +57,9 @@ pub struct Trace {
 #[derive(Clone, Debug, Serialize)]
 pub struct Span {
     /// Its id.
-    pub id: String,
+    pub id: Id<SpanId>,
     /// The id of the span that it is a part of, if that is here.
-    pub parent_id: Option<String>,
+    pub parent_id: Option<Id<SpanId>>,
     /// How many spans it is a part of.
     pub depth: usize,
     /// What was done.
@@ -69,8 +86,7 @@ pub async fn latest(sandbox: &Sandbox, id: Option<&str>) -> Result<Vec<Trace>, F
     let Some(id) = id else { return Ok(kept.iter().map(Trace::of).collect()) };
     let of_payout = trace_of_payout(&mut *sandbox.database.read().await?, id).await?;
     let is_asked = |trace: &&KeptTrace| {
-        let trace_id = trace.trace_id.to_string();
-        trace_id == id || Some(&trace_id) == of_payout.as_ref() || trace.is_of_request(id)
+        trace.trace_id.to_string() == id || Some(trace.trace_id) == of_payout || trace.is_of_request(id)
     };
     let asked: Vec<&KeptTrace> = kept.iter().filter(is_asked).collect();
     let is_linked = |trace: &&KeptTrace| {
@@ -86,13 +102,13 @@ pub async fn latest(sandbox: &Sandbox, id: Option<&str>) -> Result<Vec<Trace>, F
     Ok(asked.iter().copied().chain(linked).map(Trace::of).collect())
 }
 
-async fn trace_of_payout(connection: &mut Connection, id: &str) -> Result<Option<String>, Failure> {
+async fn trace_of_payout(connection: &mut Connection, id: &str) -> Result<Option<TraceId>, Failure> {
     if !id.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(None);
     }
     let traceparent: Option<Option<String>> =
         query_scalar(OF_PAYOUT).bind(PayoutId::from(id)).fetch_optional(connection).await?;
-    Ok(traceparent.flatten().and_then(|span| Some(traces::trace_id(&span)?.to_string())))
+    Ok(traceparent.flatten().and_then(|span| traces::trace_id(&span)))
 }
 
 /// The address at which the trace with this id, or of what has this id, is shown.
@@ -107,17 +123,15 @@ impl Trace {
         let ends = kept.spans.iter().map(|span| after(began, span) + span.took);
         let request_ids = kept.spans.iter().filter_map(|span| span.attribute("mkopo.request_id"));
         let links = kept.spans.iter().flat_map(|span| &span.links).filter(|link| **link != kept.trace_id);
-        let mut links: Vec<String> = links.map(ToString::to_string).collect();
-        links.sort();
-        links.dedup();
+        let links: BTreeMap<[u8; 16], Id<TraceId>> = links.map(|link| (link.to_bytes(), Id(*link))).collect();
         Self {
-            id: kept.trace_id.to_string(),
+            id: Id(kept.trace_id),
             name: root.map(|root| root.name.to_string()).unwrap_or_default(),
             at: UnixMillis(millis(began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())),
             us: micros(ends.max().unwrap_or_default()),
             failed: root.is_some_and(|root| root.failed),
             request_ids: request_ids.map(std::borrow::Cow::into_owned).collect(),
-            links,
+            links: links.into_values().collect(),
             spans: in_order(kept, began),
         }
     }
@@ -143,8 +157,8 @@ fn in_order(kept: &KeptTrace, began: SystemTime) -> Vec<Span> {
         if spans.len() < kept.spans.len() {
             next.extend(parts_of(Some(span)).into_iter().map(|part| (depth + 1, part)));
             spans.push(Span {
-                id: span.span_id.to_string(),
-                parent_id: is_here(span).then(|| span.parent_id.to_string()),
+                id: Id(span.span_id),
+                parent_id: is_here(span).then_some(Id(span.parent_id)),
                 depth,
                 name: span.name.to_string(),
                 at_us: micros(after(began, span)),

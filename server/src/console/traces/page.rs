@@ -78,7 +78,7 @@ fn listed(found: &[Trace]) -> AnyView {
         .map(|trace| {
             view! {
                 <tr>
-                    <td class="path"><a href=address(&trace.id)>{trace.name.clone()}</a></td>
+                    <td class="path"><a href=address(&trace.id.to_string())>{trace.name.clone()}</a></td>
                     <td class="more" data-label="Result">{result(trace.failed)}</td>
                     <td class="more num" data-label="Duration">{ms(trace.us)}</td>
                     <td class="more num" data-label="Steps">{trace.spans.len()}</td>
@@ -101,7 +101,7 @@ fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
     let links = trace.links.iter().map(|id| {
         let other = all.iter().find(|other| other.id == *id);
         let name = other.map_or_else(|| format!("Trace {id}"), |other| other.name.clone());
-        view! { <li>"Linked to " <a href=address(id)>{name}</a></li> }
+        view! { <li>"Linked to " <a href=address(&id.to_string())>{name}</a></li> }
     });
     let links = (!trace.links.is_empty()).then(|| view! { <ul>{links.collect_view()}</ul> });
     let requests = trace
@@ -116,7 +116,7 @@ fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
                 <span class="push num">{ms(trace.us)}</span>
             </div>
             <div class="in muted">
-                <p>{timestamp(trace.at)}", trace "<span class="path">{trace.id.clone()}</span></p>
+                <p>{timestamp(trace.at)}", trace "<span class="path">{trace.id.to_string()}</span></p>
                 <ul>{requests.collect_view()}</ul>
                 {links}
             </div>
