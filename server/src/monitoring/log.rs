@@ -25,7 +25,7 @@ use tracing::{
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter, Layer as _,
-    filter::{FilterExt as _, filter_fn},
+    filter::{FilterExt as _, LevelFilter, filter_fn},
     fmt::format::debug_fn,
     layer::{Context, Filter, SubscriberExt as _},
     util::SubscriberInitExt as _,
@@ -65,7 +65,8 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
         lines.json().fmt_fields(field).boxed()
     };
     let repeats = Repeats::default();
-    let lines = lines.with_filter(filter.and(repeats).and(filter_fn(|metadata| !is_of_trace(metadata))));
+    let no_traces = filter_fn(|metadata| !is_of_trace(metadata)).with_max_level_hint(LevelFilter::TRACE);
+    let lines = lines.with_filter(filter.and(repeats).and(no_traces));
     tracing_subscriber::registry().with(lines).with(traces::layer()?).init();
     Ok(guard)
 }
@@ -116,6 +117,11 @@ impl<S> Filter<S> for Repeats {
     /// Otherwise every span would be asked for, each time.
     fn callsite_enabled(&self, _: &'static Metadata<'static>) -> Interest {
         Interest::always()
+    }
+
+    /// Otherwise no level is known to be off, and every call asks.
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::TRACE)
     }
 
     fn event_enabled(&self, event: &Event<'_>, _: &Context<'_, S>) -> bool {

@@ -83,19 +83,15 @@ async fn a_payout_is_one_trace_from_the_click_to_the_last_statement() {
         steps(&trace),
         [
             "POST /api/v1/disbursements/{loan_id}/disburse",
-            ".read the version",
             ".claim",
-            "..write in a set",
-            "...wait for the writer",
-            "...commit",
+            "..wait for the writer",
+            "..commit",
             ".ask mobile money",
-            "..write in a set",
-            "...wait for the writer",
-            "...commit",
+            "..wait for the writer",
+            "..commit",
             ".settle",
-            "..write in a set",
-            "...wait for the writer",
-            "...commit",
+            "..wait for the writer",
+            "..commit",
         ]
     );
     let request = &trace["spans"][0]["attributes"];
@@ -356,7 +352,7 @@ async fn what_a_person_did_on_a_page_is_the_beginning_of_its_trace() {
     assert_eq!(trace["spans"][0]["attributes"]["mkopo.screen"], "/loans/:id");
     assert_eq!(traces(&app, &"1".repeat(32), 0).await, Vec::<Value>::new(), "no call had this trace");
     let shown = Browser::sign_in(&app).await.read(&format!("/console/traces?id={TRACE}")).await;
-    for text in ["confirm a payout", "ask mobile money", "COMMIT", "Level 3: ", "INSERT INTO payout"] {
+    for text in ["confirm a payout", "ask mobile money", "COMMIT", "Level 2: ", "INSERT INTO payout"] {
         assert!(shown.contains(text), "{text}: {shown}");
     }
 }

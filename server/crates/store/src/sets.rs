@@ -103,10 +103,9 @@ impl<W: InSets> Sets<W> {
     async fn done(&self, work: W, place: OwnedSemaphorePermit) -> Result<W::Done, Failure> {
         let lane = &self.lanes[self.database.lane_of(work.lane())];
         let (answer, answered) = oneshot::channel();
-        let step = traces::step!("write in a set");
-        let member = Member { work: Arc::new(work), answer, place, step: step.clone() };
+        let member = Member { work: Arc::new(work), answer, place, step: traces::current() };
         lane.send(member).map_err(|_| Failure::Busy)?;
-        answered.instrument(step).await.unwrap_or(Err(Failure::NotCommitted))
+        answered.await.unwrap_or(Err(Failure::NotCommitted))
     }
 }
 

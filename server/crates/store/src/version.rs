@@ -104,6 +104,7 @@ pub struct SharedRead {
 /// A call that waits for the version.
 struct Waiter {
     answer: oneshot::Sender<Version>,
+    /// The step in which it waits.
     step: Span,
 }
 
@@ -150,9 +151,8 @@ impl SharedRead {
     /// [`Failure::Busy`] if the database does not answer.
     pub async fn version(&self) -> Result<Version, Failure> {
         let (answer, answered) = oneshot::channel();
-        let step = traces::step!("read the version");
-        self.ask.send(Waiter { answer, step: step.clone() }).map_err(|_| Failure::Busy)?;
-        answered.instrument(step).await.map_err(|_| Failure::Busy)
+        self.ask.send(Waiter { answer, step: traces::current() }).map_err(|_| Failure::Busy)?;
+        answered.await.map_err(|_| Failure::Busy)
     }
 }
 

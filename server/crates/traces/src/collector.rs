@@ -17,7 +17,7 @@ use tracing::{Metadata, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::{
     Layer,
-    filter::{DynFilterFn, FilterExt, filter_fn},
+    filter::{DynFilterFn, FilterExt, LevelFilter, filter_fn},
     layer::Context as LayerContext,
     registry::LookupSpan,
 };
@@ -105,7 +105,10 @@ where
         .with_target(false)
         .with_threads(false)
         .with_tracked_inactivity(false);
-    Ok(Some(spans.with_filter(filter_fn(is_of_trace).and(DynFilterFn::new(is_within_trace)))))
+    // Spans of traces are of level INFO.
+    let is_of_trace = filter_fn(is_of_trace).with_max_level_hint(LevelFilter::INFO);
+    let is_within_trace = DynFilterFn::new(is_within_trace).with_max_level_hint(LevelFilter::INFO);
+    Ok(Some(spans.with_filter(is_of_trace.and(is_within_trace))))
 }
 
 fn is_of_trace(metadata: &Metadata<'_>) -> bool {

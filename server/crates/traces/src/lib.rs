@@ -24,5 +24,5 @@ pub use collector::{State, end, layer, state};
 pub use dropped::dropped;
 pub use kept::{Kept, KeptSpan, KeptTrace, PageSpan};
 pub use opentelemetry::trace::{SpanId, TraceId};
-pub use span::{call, later, statement, trace_id, traceparent};
+pub use span::{call, current, later, statement, trace_id, traceparent};
 pub use target::{ROOT, STEP};
