@@ -352,7 +352,7 @@ async fn what_a_person_did_on_a_page_is_the_beginning_of_its_trace() {
     assert_eq!(trace["spans"][0]["attributes"]["mkopo.screen"], "/loans/:id");
     assert_eq!(traces(&app, &"1".repeat(32), 0).await, Vec::<Value>::new(), "no call had this trace");
     let shown = Browser::sign_in(&app).await.read(&format!("/console/traces?id={TRACE}")).await;
-    for text in ["confirm a payout", "ask mobile money", "COMMIT", "Level 2: ", "INSERT INTO payout"] {
+    for text in ["confirm a payout", "ask mobile money", "commit", "Level 2: ", "INSERT INTO payout"] {
         assert!(shown.contains(text), "{text}: {shown}");
     }
 }
