@@ -173,6 +173,11 @@ impl KeptTrace {
         self.spans.iter().filter(is_root).min_by_key(|span| span.began)
     }
 
+    /// Other traces that caused it, or in which statements for it ran.
+    pub fn links(&self) -> impl Iterator<Item = TraceId> {
+        self.spans.iter().flat_map(|span| &span.links).copied().filter(|link| *link != self.trace_id)
+    }
+
     /// Whether one of its calls had this id.
     pub fn is_of_request(&self, request_id: &str) -> bool {
         self.spans.iter().any(|span| span.attribute("mkopo.request_id").as_deref() == Some(request_id))

@@ -85,21 +85,18 @@ pub async fn latest(sandbox: &Sandbox, id: Option<&str>) -> Result<Vec<Trace>, F
     let kept = sandbox.traces.all();
     let Some(id) = id else { return Ok(kept.iter().map(Trace::of).collect()) };
     let of_payout = trace_of_payout(&mut *sandbox.database.read().await?, id).await?;
-    let is_asked = |trace: &&KeptTrace| {
-        trace.trace_id.to_string() == id || Some(trace.trace_id) == of_payout || trace.is_of_request(id)
-    };
-    let asked: Vec<&KeptTrace> = kept.iter().filter(is_asked).collect();
+    // The trace itself may be on another server: what it caused here is shown all the same.
+    let mut asked: Vec<TraceId> = of_payout.into_iter().chain(TraceId::from_hex(id).ok()).collect();
+    asked.extend(kept.iter().filter(|trace| trace.is_of_request(id)).map(|trace| trace.trace_id));
+    let is_asked = |trace: &&KeptTrace| asked.contains(&trace.trace_id);
+    let caused: Vec<TraceId> = kept.iter().filter(is_asked).flat_map(KeptTrace::links).collect();
     let is_linked = |trace: &&KeptTrace| {
-        let is_one = |other: &KeptTrace| other.trace_id == trace.trace_id;
-        let links = |from: &KeptTrace, to: &KeptTrace| {
-            from.spans.iter().any(|span| span.links.contains(&to.trace_id))
-        };
-        !asked.iter().any(|other| is_one(other))
-            && asked.iter().any(|other| links(trace, other) || links(other, trace))
+        !is_asked(trace)
+            && (caused.contains(&trace.trace_id) || trace.links().any(|link| asked.contains(&link)))
     };
     // What happened later comes after what caused it.
     let linked = kept.iter().filter(is_linked).rev();
-    Ok(asked.iter().copied().chain(linked).map(Trace::of).collect())
+    Ok(kept.iter().filter(is_asked).chain(linked).map(Trace::of).collect())
 }
 
 async fn trace_of_payout(connection: &mut Connection, id: &str) -> Result<Option<TraceId>, Failure> {
@@ -122,8 +119,8 @@ impl Trace {
         let began = root.map_or(SystemTime::UNIX_EPOCH, |root| root.began);
         let ends = kept.spans.iter().map(|span| after(began, span) + span.took);
         let request_ids = kept.spans.iter().filter_map(|span| span.attribute("mkopo.request_id"));
-        let links = kept.spans.iter().flat_map(|span| &span.links).filter(|link| **link != kept.trace_id);
-        let links: BTreeMap<[u8; 16], Id<TraceId>> = links.map(|link| (link.to_bytes(), Id(*link))).collect();
+        let links: BTreeMap<[u8; 16], Id<TraceId>> =
+            kept.links().map(|link| (link.to_bytes(), Id(link))).collect();
         Self {
             id: Id(kept.trace_id),
             name: root.map(|root| root.name.to_string()).unwrap_or_default(),
