@@ -1,13 +1,11 @@
 import { session } from 'mfe-kit';
 import { matchPath } from 'react-router';
+import { flushTogether } from '../beacons/flush-together';
 import { brought } from '../slices/brought';
 import { loadedSlices } from '../slices/load-slice';
 import { onReport, type Report } from './report';
 
 const ADDRESS = '/slice-reports';
-
-/** Milliseconds that reports wait for others. */
-const WAIT_MS = 1000;
 
 /** The server accepts calls of 8 KiB. */
 const MAX_BYTES = 8 * 1024;
@@ -15,28 +13,20 @@ const MAX_BYTES = 8 * 1024;
 /** Sends reports together, and when the page is left; returns how to stop. */
 export function sendReports(): () => void {
   let waiting: Report[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
+  const together = flushTogether(() => {
     for (const body of bodiesOf(waiting)) navigator.sendBeacon(ADDRESS, body);
     waiting = [];
-  };
+  });
   const add = (report: Report) => {
     waiting.push(report);
-    timer ??= setTimeout(flush, WAIT_MS);
-  };
-  const onHidden = () => {
-    if (document.visibilityState === 'hidden') flush();
+    together.ask();
   };
   onReport(add);
   const stop = watchCalls(add);
-  document.addEventListener('visibilitychange', onHidden);
   return () => {
-    clearTimeout(timer);
+    together.stop();
     stop();
     onReport(null);
-    document.removeEventListener('visibilitychange', onHidden);
   };
 }
 

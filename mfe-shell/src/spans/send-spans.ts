@@ -1,14 +1,12 @@
 import { type Act, acts, type Schema } from 'mfe-kit';
+import { flushTogether } from '../beacons/flush-together';
 
 const ADDRESS = '/spans';
-
-/** Milliseconds that spans wait for others. */
-const WAIT_MS = 1000;
 
 /** How many spans wait; later ones are dropped. */
 const MAX_WAITING = 100;
 
-/** The server accepts calls of 4 KiB with 20 spans. */
+/** The server accepts calls of 8 KiB with 20 spans. */
 const MAX_BYTES = 4096;
 const MAX_SPANS = 20;
 
@@ -18,10 +16,7 @@ const LONGEST_MS = 600_000;
 /** Sends what people did, together, and when the page is left; returns how to stop. */
 export function sendSpans(): () => void {
   let waiting: Act[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
+  const together = flushTogether(() => {
     const now = performance.now();
     waiting = waiting.filter(({ began }) => now - began <= LONGEST_MS);
     while (waiting.length > 0) {
@@ -30,20 +25,15 @@ export function sendSpans(): () => void {
       if (!navigator.sendBeacon(ADDRESS, body)) return;
       waiting = waiting.slice(count);
     }
-  };
+  });
   const stop = acts.record((act) => {
     if (waiting.length >= MAX_WAITING) return;
     waiting.push(act);
-    timer ??= setTimeout(flush, WAIT_MS);
+    together.ask();
   });
-  const onHidden = () => {
-    if (document.visibilityState === 'hidden') flush();
-  };
-  document.addEventListener('visibilitychange', onHidden);
   return () => {
-    clearTimeout(timer);
+    together.stop();
     stop();
-    document.removeEventListener('visibilitychange', onHidden);
   };
 }
 
