@@ -270,7 +270,7 @@ async fn receive(request: Request, streams_body: fn(&Method, &str) -> bool, next
     if let Some(rest) = rest
         && !response.status().is_success()
     {
-        let _ = tokio::time::timeout(BODY_TIMEOUT, rest.discard(MAX_DISCARDED_OF_STREAM)).await;
+        _ = tokio::time::timeout(BODY_TIMEOUT, rest.discard(MAX_DISCARDED_OF_STREAM)).await;
     }
     response
 }

@@ -65,15 +65,11 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
         lines.json().fmt_fields(field).boxed()
     };
     let repeats = Repeats::default();
-    let no_traces = filter_fn(|metadata| !is_of_trace(metadata)).with_max_level_hint(LevelFilter::TRACE);
+    let no_traces =
+        filter_fn(|metadata| !traces::is_of_trace(metadata)).with_max_level_hint(LevelFilter::TRACE);
     let lines = lines.with_filter(filter.and(repeats).and(no_traces));
     tracing_subscriber::registry().with(lines).with(traces::layer()?).init();
     Ok(guard)
-}
-
-/// Whether a span or a line is of a trace. The log has none of them.
-fn is_of_trace(metadata: &Metadata<'_>) -> bool {
-    matches!(metadata.target(), traces::ROOT | traces::STEP)
 }
 
 /// The number of lines lost since the start.

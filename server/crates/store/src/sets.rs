@@ -138,12 +138,8 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
         callers.push((answer, step));
         places.push(place);
     }
-    // The statements are steps of the first caller; the others link to it.
-    let first = callers.first().map_or_else(Span::none, |(_, step)| step.clone());
-    for (_, step) in callers.iter().skip(1) {
-        step.follows_from(&first);
-    }
-    let written = write_together(database, lane, places, &works).instrument(first).await;
+    let step = traces::of_the_first(callers.iter().map(|(_, step)| step));
+    let written = write_together(database, lane, places, &works).instrument(step).await;
     let results = written.unwrap_or_else(|failure| {
         tracing::debug!(?failure, "a set was not written");
         let of_each = || match failure {

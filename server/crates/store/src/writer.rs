@@ -259,10 +259,7 @@ impl Writer {
         };
         let (outcome, is_usable) = match ran {
             Ok(()) => {
-                let step = callers.first().map_or_else(Span::none, |commit| commit.step.clone());
-                for other in callers.iter().skip(1) {
-                    other.step.follows_from(&step);
-                }
+                let step = traces::of_the_first(callers.iter().map(|commit| &commit.step));
                 self.commit(&mut connection).instrument(step).await
             }
             Err(error) => {

@@ -1,6 +1,6 @@
 //! Where the spans of this process go: to an exporter, or into the memory of their sandbox.
 
-use std::{collections::HashMap, env, sync::OnceLock, time::Duration};
+use std::{collections::HashMap, sync::OnceLock, time::Duration};
 
 use anyhow::{Context as _, bail};
 use opentelemetry::{
@@ -27,7 +27,8 @@ use crate::export;
 use crate::{
     dropped::count_dropped,
     kept::{Kept, PageSpan},
-    target::{ROOT, STEP},
+    target::{ROOT, is_of_trace},
+    variable::{given, of_exporter},
 };
 
 /// The collector of this process: which spans are enabled is decided once for all of its threads.
@@ -83,9 +84,7 @@ where
         None => Resource::builder().with_service_name("mkopo").build(),
     };
     let builder = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOn).with_resource(resource);
-    let endpoint =
-        given("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").or_else(|| given("OTEL_EXPORTER_OTLP_ENDPOINT"));
-    let (builder, open) = match endpoint {
+    let (builder, open) = match of_exporter("ENDPOINT") {
         None => (builder.with_span_processor(Keep), Some(Mutex::default())),
         #[cfg(feature = "otlp")]
         Some(_) => (builder.with_span_processor(export::processor()?), None),
@@ -109,10 +108,6 @@ where
     let is_of_trace = filter_fn(is_of_trace).with_max_level_hint(LevelFilter::INFO);
     let is_within_trace = DynFilterFn::new(is_within_trace).with_max_level_hint(LevelFilter::INFO);
     Ok(Some(spans.with_filter(is_of_trace.and(is_within_trace))))
-}
-
-fn is_of_trace(metadata: &Metadata<'_>) -> bool {
-    metadata.is_span() && matches!(metadata.target(), ROOT | STEP)
 }
 
 /// Steps are taken within a trace only.
@@ -265,10 +260,6 @@ const LOW_BITS: u64 = (1 << 48) - 1;
 
 fn lowest(id: [u8; 16]) -> u64 {
     u64::try_from(u128::from_be_bytes(id) & u128::from(LOW_BITS)).unwrap_or_default()
-}
-
-fn given(variable: &str) -> Option<String> {
-    env::var(variable).ok().filter(|value| !value.is_empty())
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! or the receiver fails.
 
 use std::{
-    env,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -26,7 +25,11 @@ use opentelemetry_sdk::{
     },
 };
 
-use crate::{dropped::count_dropped, kept::PageSpan};
+use crate::{
+    dropped::count_dropped,
+    kept::PageSpan,
+    variable::{given, of_exporter},
+};
 
 /// The number of spans that may wait, unless `OTEL_BSP_MAX_QUEUE_SIZE` says another.
 const MAX_WAITING: usize = 2048;
@@ -53,8 +56,7 @@ pub fn processor() -> anyhow::Result<Queue> {
         .with_http_client(Client(agent.into()))
         .build()
         .context("the exporter of traces can't be set up: see OTEL_EXPORTER_OTLP_ENDPOINT")?;
-    let max =
-        env::var("OTEL_BSP_MAX_QUEUE_SIZE").ok().and_then(|size| size.parse().ok()).unwrap_or(MAX_WAITING);
+    let max = given("OTEL_BSP_MAX_QUEUE_SIZE").and_then(|size| size.parse().ok()).unwrap_or(MAX_WAITING);
     let waiting = Arc::new(AtomicUsize::new(0));
     let counted = Counted { exporter, waiting: Arc::clone(&waiting) };
     let config = BatchConfigBuilder::default().with_max_queue_size(max).build();
@@ -66,20 +68,16 @@ pub fn processor() -> anyhow::Result<Queue> {
 
 /// How spans are written (`OTEL_EXPORTER_OTLP_PROTOCOL`).
 fn protocol() -> anyhow::Result<Protocol> {
-    let given =
-        env::var("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL").or_else(|_| env::var("OTEL_EXPORTER_OTLP_PROTOCOL"));
-    match given.as_deref() {
-        Err(_) | Ok("" | "http/protobuf") => Ok(Protocol::HttpBinary),
-        Ok("http/json") => Ok(Protocol::HttpJson),
-        Ok(other) => bail!("OTEL_EXPORTER_OTLP_PROTOCOL is {other}; it can be http/protobuf or http/json"),
+    match of_exporter("PROTOCOL").as_deref() {
+        None | Some("http/protobuf") => Ok(Protocol::HttpBinary),
+        Some("http/json") => Ok(Protocol::HttpJson),
+        Some(other) => bail!("OTEL_EXPORTER_OTLP_PROTOCOL is {other}; it can be http/protobuf or http/json"),
     }
 }
 
 /// How long one export may take (`OTEL_EXPORTER_OTLP_TIMEOUT`, in ms).
 fn timeout() -> Duration {
-    let given =
-        env::var("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT").or_else(|_| env::var("OTEL_EXPORTER_OTLP_TIMEOUT"));
-    Duration::from_millis(given.ok().and_then(|ms| ms.parse().ok()).unwrap_or(10_000))
+    Duration::from_millis(of_exporter("TIMEOUT").and_then(|ms| ms.parse().ok()).unwrap_or(10_000))
 }
 
 /// Exports what a person did on a page.

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -36,7 +36,7 @@ struct State {
 #[derive(Debug, Default)]
 struct Ring {
     /// The oldest first.
-    traces: VecDeque<KeptTrace>,
+    traces: VecDeque<Arc<KeptTrace>>,
     bytes: usize,
     max_bytes: usize,
 }
@@ -118,7 +118,7 @@ impl Kept {
     }
 
     /// All traces, newest first.
-    pub fn all(&self) -> Vec<KeptTrace> {
+    pub fn all(&self) -> Vec<Arc<KeptTrace>> {
         self.0.ring.lock().traces.iter().rev().cloned().collect()
     }
 
@@ -148,10 +148,12 @@ impl Ring {
         match found {
             Some(trace) if trace.spans.len() >= MAX_SPANS => return false,
             Some(trace) => {
+                // Copied only while somebody reads it.
+                let trace = Arc::make_mut(trace);
                 trace.bytes += bytes;
                 trace.spans.push(span);
             }
-            None => self.traces.push_back(KeptTrace { trace_id, spans: vec![span], bytes }),
+            None => self.traces.push_back(Arc::new(KeptTrace { trace_id, spans: vec![span], bytes })),
         }
         self.bytes += bytes;
         self.take_excess();
@@ -169,8 +171,14 @@ impl Ring {
 impl KeptTrace {
     /// The span that everything else of it is a part of: the first one whose parent is not here.
     pub fn root(&self) -> Option<&KeptSpan> {
-        let is_root = |span: &&KeptSpan| self.spans.iter().all(|other| other.span_id != span.parent_id);
-        self.spans.iter().filter(is_root).min_by_key(|span| span.began)
+        let here: HashSet<SpanId> = self.spans.iter().map(|span| span.span_id).collect();
+        self.spans.iter().filter(|span| !here.contains(&span.parent_id)).min_by_key(|span| span.began)
+    }
+
+    /// How long it took, from the beginning of `root`.
+    pub fn took(&self, root: &KeptSpan) -> Duration {
+        let ends = self.spans.iter().map(|span| span.after(root) + span.took);
+        ends.max().unwrap_or_default()
     }
 
     /// Other traces that caused it, or in which statements for it ran.
@@ -209,6 +217,11 @@ impl KeptSpan {
             attributes: vec![KeyValue::new("mkopo.screen", screen)],
             links: Vec::new(),
         }
+    }
+
+    /// How long after another span it began.
+    pub fn after(&self, other: &Self) -> Duration {
+        self.began.duration_since(other.began).unwrap_or_default()
     }
 
     /// The text of an attribute.

@@ -8,6 +8,8 @@
 
 // The names by which spans are known.
 mod target;
+// The variables of OpenTelemetry.
+mod variable;
 // The spans that were not kept or not exported.
 mod dropped;
 // The latest traces of a sandbox.
@@ -24,5 +26,5 @@ pub use collector::{State, end, layer, state};
 pub use dropped::dropped;
 pub use kept::{Kept, KeptSpan, KeptTrace, PageSpan};
 pub use opentelemetry::trace::{SpanId, TraceId};
-pub use span::{call, current, later, statement, trace_id, traceparent};
-pub use target::{ROOT, STEP};
+pub use span::{call, current, later, of_the_first, statement, trace_id, traceparent};
+pub use target::is_of_trace;

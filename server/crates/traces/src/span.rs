@@ -79,6 +79,16 @@ pub fn current() -> Span {
     if collector::is_on() { Span::current() } else { Span::none() }
 }
 
+/// The step in which work is done for several callers together: that of the first, to which the others link.
+pub fn of_the_first<'s>(steps: impl IntoIterator<Item = &'s Span>) -> Span {
+    let mut steps = steps.into_iter();
+    let first = steps.next().map_or_else(Span::none, Span::clone);
+    for other in steps {
+        other.follows_from(&first);
+    }
+    first
+}
+
 /// The current span as the text of the header `traceparent`; `None` outside of a trace.
 pub fn traceparent() -> Option<String> {
     let context = context()?;

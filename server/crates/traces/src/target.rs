@@ -1,10 +1,17 @@
 //! The targets of spans, by which the log leaves them out.
 
+use tracing::Metadata;
+
 /// The target of spans that begin a trace in this process.
-pub const ROOT: &str = "trace::root";
+pub(crate) const ROOT: &str = "trace::root";
 
 /// The target of spans within a trace.
-pub const STEP: &str = "trace::step";
+const STEP: &str = "trace::step";
+
+/// Whether a span is one of a trace.
+pub fn is_of_trace(metadata: &Metadata<'_>) -> bool {
+    matches!(metadata.target(), ROOT | STEP)
+}
 
 /// A step of the current trace, as a span; disabled outside of a trace.
 #[macro_export]
