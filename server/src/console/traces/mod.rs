@@ -4,8 +4,11 @@ pub mod api;
 pub mod page;
 
 use std::{
-    collections::BTreeMap,
+    borrow::Cow,
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap, HashSet},
     fmt,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -32,9 +35,9 @@ impl<T: fmt::Display> Serialize for Id<T> {
     }
 }
 
-/// A trace, as it is shown.
+/// A trace in a list.
 #[derive(Clone, Debug, Serialize)]
-pub struct Trace {
+pub struct Outline {
     /// Its id.
     pub id: Id<TraceId>,
     /// What it began with.
@@ -45,6 +48,17 @@ pub struct Trace {
     pub us: u64,
     /// Whether what it began with failed.
     pub failed: bool,
+    /// The number of its spans.
+    #[serde(skip)]
+    pub steps: usize,
+}
+
+/// A trace, as it is shown.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trace {
+    /// What a list shows of it.
+    #[serde(flatten)]
+    pub outline: Outline,
     /// The ids of its requests.
     pub request_ids: Vec<String>,
     /// Other traces that caused it, or in which statements for it ran.
@@ -76,6 +90,11 @@ pub struct Span {
 
 const OF_PAYOUT: &str = "SELECT traceparent FROM payout WHERE payout_id = $1";
 
+/// The latest traces in outline, newest first.
+pub fn outlines(sandbox: &Sandbox) -> Vec<Outline> {
+    sandbox.traces.all().iter().filter_map(|kept| Some(Outline::of(kept, kept.root()?))).collect()
+}
+
 /// The latest traces, newest first; with an `id` of a trace, a request or a payout, its trace and those that are linked to
 /// it.
 ///
@@ -83,20 +102,20 @@ const OF_PAYOUT: &str = "SELECT traceparent FROM payout WHERE payout_id = $1";
 /// If the database fails.
 pub async fn latest(sandbox: &Sandbox, id: Option<&str>) -> Result<Vec<Trace>, Failure> {
     let kept = sandbox.traces.all();
-    let Some(id) = id else { return Ok(kept.iter().map(Trace::of).collect()) };
+    let Some(id) = id else { return Ok(kept.iter().filter_map(|trace| Trace::of(trace)).collect()) };
     let of_payout = trace_of_payout(&mut *sandbox.database.read().await?, id).await?;
     // The trace itself may be on another server: what it caused here is shown all the same.
     let mut asked: Vec<TraceId> = of_payout.into_iter().chain(TraceId::from_hex(id).ok()).collect();
     asked.extend(kept.iter().filter(|trace| trace.is_of_request(id)).map(|trace| trace.trace_id));
-    let is_asked = |trace: &&KeptTrace| asked.contains(&trace.trace_id);
-    let caused: Vec<TraceId> = kept.iter().filter(is_asked).flat_map(KeptTrace::links).collect();
-    let is_linked = |trace: &&KeptTrace| {
+    let is_asked = |trace: &&Arc<KeptTrace>| asked.contains(&trace.trace_id);
+    let caused: Vec<TraceId> = kept.iter().filter(is_asked).flat_map(|trace| trace.links()).collect();
+    let is_linked = |trace: &&Arc<KeptTrace>| {
         !is_asked(trace)
             && (caused.contains(&trace.trace_id) || trace.links().any(|link| asked.contains(&link)))
     };
     // What happened later comes after what caused it.
     let linked = kept.iter().filter(is_linked).rev();
-    Ok(kept.iter().filter(is_asked).chain(linked).map(Trace::of).collect())
+    Ok(kept.iter().filter(is_asked).chain(linked).filter_map(|trace| Trace::of(trace)).collect())
 }
 
 async fn trace_of_payout(connection: &mut Connection, id: &str) -> Result<Option<TraceId>, Failure> {
@@ -113,57 +132,63 @@ pub fn address(id: &str) -> String {
     format!("{}?id={id}", Page::Traces.address())
 }
 
-impl Trace {
-    fn of(kept: &KeptTrace) -> Self {
-        let root = kept.root();
-        let began = root.map_or(SystemTime::UNIX_EPOCH, |root| root.began);
-        let ends = kept.spans.iter().map(|span| after(began, span) + span.took);
-        let request_ids = kept.spans.iter().filter_map(|span| span.attribute("mkopo.request_id"));
-        let links: BTreeMap<[u8; 16], Id<TraceId>> =
-            kept.links().map(|link| (link.to_bytes(), Id(link))).collect();
+impl Outline {
+    fn of(kept: &KeptTrace, root: &KeptSpan) -> Self {
         Self {
             id: Id(kept.trace_id),
-            name: root.map(|root| root.name.to_string()).unwrap_or_default(),
-            at: UnixMillis(millis(began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())),
-            us: micros(ends.max().unwrap_or_default()),
-            failed: root.is_some_and(|root| root.failed),
-            request_ids: request_ids.map(std::borrow::Cow::into_owned).collect(),
-            links: links.into_values().collect(),
-            spans: in_order(kept, began),
+            name: root.name.to_string(),
+            at: UnixMillis(millis(root.began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())),
+            us: micros(kept.took(root)),
+            failed: root.failed,
+            steps: kept.spans.len(),
         }
     }
 }
 
+impl Trace {
+    /// `None` if each of its spans is a part of another.
+    fn of(kept: &KeptTrace) -> Option<Self> {
+        let root = kept.root()?;
+        let request_ids = kept.spans.iter().filter_map(|span| span.attribute("mkopo.request_id"));
+        let links: BTreeMap<[u8; 16], Id<TraceId>> =
+            kept.links().map(|link| (link.to_bytes(), Id(link))).collect();
+        Some(Self {
+            outline: Outline::of(kept, root),
+            request_ids: request_ids.map(Cow::into_owned).collect(),
+            links: links.into_values().collect(),
+            spans: in_order(kept, root),
+        })
+    }
+}
+
 /// The spans of a trace, each before its parts, and these in the order in which they began.
-fn in_order(kept: &KeptTrace, began: SystemTime) -> Vec<Span> {
-    let is_here = |span: &KeptSpan| kept.spans.iter().any(|other| other.span_id == span.parent_id);
-    let parts_of = |parent: Option<&KeptSpan>| {
-        let is_part = |span: &&KeptSpan| match parent {
-            Some(parent) => span.parent_id == parent.span_id,
-            None => !is_here(span),
-        };
-        let mut parts: Vec<&KeptSpan> = kept.spans.iter().filter(is_part).collect();
+fn in_order(kept: &KeptTrace, root: &KeptSpan) -> Vec<Span> {
+    let here: HashSet<SpanId> = kept.spans.iter().map(|span| span.span_id).collect();
+    let parent_of = |span: &KeptSpan| Some(span.parent_id).filter(|parent_id| here.contains(parent_id));
+    let mut parts: HashMap<Option<SpanId>, Vec<&KeptSpan>> = HashMap::new();
+    for span in &kept.spans {
+        parts.entry(parent_of(span)).or_default().push(span);
+    }
+    let mut parts_of = |parent: Option<SpanId>, depth: usize| {
+        let mut parts = parts.remove(&parent).unwrap_or_default();
         // The last one is taken first.
-        parts.sort_by_key(|span| std::cmp::Reverse(span.began));
-        parts
+        parts.sort_by_key(|span| Reverse(span.began));
+        parts.into_iter().map(move |span| (depth, span))
     };
-    let mut next: Vec<(usize, &KeptSpan)> = parts_of(None).into_iter().map(|span| (0, span)).collect();
+    let mut next: Vec<(usize, &KeptSpan)> = parts_of(None, 0).collect();
     let mut spans = Vec::new();
     while let Some((depth, span)) = next.pop() {
-        // A page could name itself as its parent.
-        if spans.len() < kept.spans.len() {
-            next.extend(parts_of(Some(span)).into_iter().map(|part| (depth + 1, part)));
-            spans.push(Span {
-                id: Id(span.span_id),
-                parent_id: is_here(span).then_some(Id(span.parent_id)),
-                depth,
-                name: span.name.to_string(),
-                at_us: micros(after(began, span)),
-                us: micros(span.took),
-                failed: span.failed,
-                attributes: attributes(span),
-            });
-        }
+        next.extend(parts_of(Some(span.span_id), depth + 1));
+        spans.push(Span {
+            id: Id(span.span_id),
+            parent_id: parent_of(span).map(Id),
+            depth,
+            name: span.name.to_string(),
+            at_us: micros(span.after(root)),
+            us: micros(span.took),
+            failed: span.failed,
+            attributes: attributes(span),
+        });
     }
     spans
 }
@@ -171,10 +196,6 @@ fn in_order(kept: &KeptTrace, began: SystemTime) -> Vec<Span> {
 fn attributes(span: &KeptSpan) -> BTreeMap<String, String> {
     let text = |value: &str| value.lines().map(str::trim).collect::<Vec<_>>().join("\n").trim().to_owned();
     span.attributes.iter().map(|known| (known.key.to_string(), text(&known.value.as_str()))).collect()
-}
-
-fn after(began: SystemTime, span: &KeptSpan) -> Duration {
-    span.began.duration_since(began).unwrap_or_default()
 }
 
 fn micros(duration: Duration) -> u64 {

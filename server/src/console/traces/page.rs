@@ -3,7 +3,7 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
-use super::{Span, Trace, address};
+use super::{Outline, Span, Trace, address};
 use crate::console::view::{
     form::Field,
     frame::{Frame, empty_state},
@@ -29,14 +29,17 @@ const MAX_INDENT: usize = 8;
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let id = visit.query.given("id").map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned);
-    let found = super::latest(&visit.sandbox, id.as_deref()).await?;
+    let (outlines, found) = match &id {
+        None => (super::outlines(&visit.sandbox), Vec::new()),
+        Some(id) => (Vec::new(), super::latest(&visit.sandbox, Some(id)).await?),
+    };
     let frame = Frame::of(Page::Traces);
     let frame = match id {
-        None => frame.count(format!("The latest {}", count(found.len(), "call"))).live(REFRESH_MS),
+        None => frame.count(format!("The latest {}", count(outlines.len(), "call"))).live(REFRESH_MS),
         Some(_) => frame,
     };
     Ok(visit.page(frame, || {
-        let list = if id.is_none() { Some(listed(&found)) } else { none(&found) };
+        let list = if id.is_none() { Some(listed(&outlines)) } else { none(&found) };
         let search = view! {
             <section class="card" aria-label="Traces">
                 <form class="tools" method="get" role="search">
@@ -49,7 +52,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 <div id="traces" data-live="">{list}</div>
             </section>
         };
-        let traces = id.is_some().then(|| found.iter().map(|trace| waterfall(trace, &found)).collect_view());
+        let traces = found.iter().map(|trace| waterfall(trace, &found)).collect_view();
         view! { {search} {traces} }.into_any()
     }))
 }
@@ -64,7 +67,7 @@ fn none(found: &[Trace]) -> Option<AnyView> {
     })
 }
 
-fn listed(found: &[Trace]) -> AnyView {
+fn listed(found: &[Outline]) -> AnyView {
     if found.is_empty() {
         let text = match traces::state() {
             State::Kept => "The portal's calls appear here, with their steps and statements.",
@@ -81,7 +84,7 @@ fn listed(found: &[Trace]) -> AnyView {
                     <td class="path"><a href=address(&trace.id.to_string())>{trace.name.clone()}</a></td>
                     <td class="more" data-label="Result">{result(trace.failed)}</td>
                     <td class="more num" data-label="Duration">{ms(trace.us)}</td>
-                    <td class="more num" data-label="Steps">{trace.spans.len()}</td>
+                    <td class="more num" data-label="Steps">{trace.steps}</td>
                     <td class="more" data-label="Time">{timestamp(trace.at)}</td>
                 </tr>
             }
@@ -97,11 +100,12 @@ fn result(failed: bool) -> AnyView {
 
 /// A trace as a table of its spans, each with a bar of its time.
 fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
-    let rows = trace.spans.iter().map(|span| row(span, trace.us)).collect_view();
-    let links = trace.links.iter().map(|id| {
-        let other = all.iter().find(|other| other.id == *id);
-        let name = other.map_or_else(|| format!("Trace {id}"), |other| other.name.clone());
-        view! { <li>"Linked to " <a href=address(&id.to_string())>{name}</a></li> }
+    let Outline { id, name, at, us, failed, .. } = &trace.outline;
+    let rows = trace.spans.iter().map(|span| row(span, *us)).collect_view();
+    let links = trace.links.iter().map(|link| {
+        let other = all.iter().map(|other| &other.outline).find(|other| other.id == *link);
+        let name = other.map_or_else(|| format!("Trace {link}"), |other| other.name.clone());
+        view! { <li>"Linked to " <a href=address(&link.to_string())>{name}</a></li> }
     });
     let links = (!trace.links.is_empty()).then(|| view! { <ul>{links.collect_view()}</ul> });
     let requests = trace
@@ -109,14 +113,14 @@ fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
         .iter()
         .map(|id| view! { <li>"Request " <span class="path">{id.clone()}</span></li> });
     view! {
-        <section class="card" aria-label=format!("Trace: {}", trace.name)>
+        <section class="card" aria-label=format!("Trace: {name}")>
             <div class="top">
-                <h2>{trace.name.clone()}</h2>
-                {result(trace.failed)}
-                <span class="push num">{ms(trace.us)}</span>
+                <h2>{name.clone()}</h2>
+                {result(*failed)}
+                <span class="push num">{ms(*us)}</span>
             </div>
             <div class="in muted">
-                <p>{timestamp(trace.at)}", trace "<span class="path">{trace.id.to_string()}</span></p>
+                <p>{timestamp(*at)}", trace "<span class="path">{id.to_string()}</span></p>
                 <ul>{requests.collect_view()}</ul>
                 {links}
             </div>
