@@ -112,27 +112,36 @@ pub struct Kept {
 impl Kept {
     /// Returns the state of a sandbox with `beginning`, which this server has just made.
     pub(crate) fn of_new(name: &Name, beginning: demo::Beginning) -> Self {
-        let kept = Self::new(name, 2);
+        let kept = Self::new(name, &CLOSED);
         kept.traffic.begin_again(beginning);
         kept
     }
 
-    /// Nothing yet, with the memory of a sandbox that is in this `state`.
-    fn new(name: &Name, state: usize) -> Self {
-        let traffic = Arc::new(Traffic::new(TRAFFIC_BYTES[state]));
-        Self { traffic, traces: traces::Kept::new(name.as_str(), TRACE_BYTES[state]) }
+    /// Nothing yet, and at most as much as `memory` has room for.
+    fn new(name: &Name, memory: &Memory) -> Self {
+        let traffic = Arc::new(Traffic::new(memory.traffic));
+        Self { traffic, traces: traces::Kept::new(name.as_str(), memory.traces) }
     }
 
-    fn bound(&self, state: usize) {
-        self.traffic.bound(TRAFFIC_BYTES[state]);
-        self.traces.bound(TRACE_BYTES[state]);
+    /// Keeps at most as much as `memory` has room for from now on.
+    fn bound(&self, memory: &Memory) {
+        self.traffic.bound(memory.traffic);
+        self.traces.bound(memory.traces);
     }
 }
 
-/// The memory for recorded calls, in bytes: for `main`, for another open sandbox, and for a closed one.
-const TRAFFIC_BYTES: [usize; 3] = [8 * 1024 * 1024, 512 * 1024, 32 * 1024];
-/// The same for traces.
-const TRACE_BYTES: [usize; 3] = [2 * 1024 * 1024, 512 * 1024, 32 * 1024];
+/// The memory for recorded calls and for traces, in bytes.
+struct Memory {
+    traffic: usize,
+    traces: usize,
+}
+
+/// That of `main`.
+const MAIN: Memory = Memory { traffic: 8 * 1024 * 1024, traces: 2 * 1024 * 1024 };
+/// That of another sandbox while it is open.
+const OPEN: Memory = Memory { traffic: 512 * 1024, traces: 512 * 1024 };
+/// That of another sandbox while it is closed.
+const CLOSED: Memory = Memory { traffic: 32 * 1024, traces: 32 * 1024 };
 
 impl Sandbox {
     /// Opens `main`, the sandbox that `settings` describe. In demo mode, an empty database is filled with
@@ -162,7 +171,7 @@ impl Sandbox {
         let secret = server.secret.clone();
         let identity =
             Identity { name: Name::main(), id: None, console_token: server.operator_token.clone() };
-        let kept = Kept::new(&identity.name, 0);
+        let kept = Kept::new(&identity.name, &MAIN);
         let (sandbox, delivered) =
             Self::of_parts(server, identity, Arc::new(settings), clock, database, shared_read, &secret, kept);
         shared_clock::set(&sandbox.database, &sandbox.clock).await?;
@@ -217,8 +226,8 @@ impl Sandbox {
             id: Some(record.id.clone()),
             console_token: server.operator_token.of_sandbox(&record.token),
         };
-        let kept = kept.unwrap_or_else(|| Kept::new(&identity.name, 1));
-        kept.bound(1);
+        let kept = kept.unwrap_or_else(|| Kept::new(&identity.name, &OPEN));
+        kept.bound(&OPEN);
         let (settings, clock) = (Arc::clone(&server.other_settings), server.clock.of_another_sandbox());
         let server = Arc::clone(server);
         let (sandbox, delivered) =
@@ -347,7 +356,7 @@ impl Sandbox {
     /// Returns the state to keep while the sandbox is closed.
     pub(crate) fn kept(&self) -> Kept {
         let kept = Kept { traffic: Arc::clone(&self.traffic), traces: self.traces.clone() };
-        kept.bound(2);
+        kept.bound(&CLOSED);
         kept
     }
 

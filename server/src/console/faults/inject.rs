@@ -9,7 +9,6 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::{StreamExt, stream};
-
 use tracing::{Instrument, Span};
 
 use crate::{

@@ -13,7 +13,6 @@ use lettre::{
     AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
     message::{Mailbox, Message, MessageBuilder, header::ContentType},
 };
-
 use tracing::Instrument;
 
 use super::Outbox;
