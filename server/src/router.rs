@@ -10,18 +10,17 @@ use crate::{
         edge::{self, Edge},
         page_spans, portal, reference,
     },
-    sandboxes::{self, Sandbox},
+    sandboxes::Sandbox,
 };
 use base::error::Failure;
 use contract::API;
 use lending::{auth, auth::session, loans, notifications, payouts, preferences, reports, rules, updates};
-use settings::Settings;
 
 /// The routes of the portal's listener.
 pub fn portal_router(sandbox: Sandbox) -> Router {
     let cross_origin = edge::cross_origin(&sandbox.settings);
     let routes = Router::new()
-        .nest(API, api(&sandbox.settings))
+        .nest(API, api())
         .merge(slices::deploy::api::routes())
         .merge(slices::reports::api::routes())
         .merge(page_spans::routes())
@@ -35,7 +34,8 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
 
 /// The routes of the console's listener.
 pub fn console_router(sandbox: Sandbox) -> Router {
-    let routes = console::routes()
+    let stories = console::stories::Stories::open(sandbox.settings.stories.clone());
+    let routes = console::routes(stories)
         .merge(health::routes())
         .merge(health::metrics_routes())
         .fallback(async || Failure::NotFound)
@@ -51,7 +51,7 @@ fn behind_edge(main: Sandbox, cross_origin: Option<CorsLayer>, routes: Router) -
 /// where those calls are mounted.
 fn streams_body(method: &Method, path: &str) -> bool {
     path.strip_prefix(console::CALLS).is_some_and(|call| {
-        slices::api::uploads_build(method, call) || sandboxes::api::takes_recording(method, call)
+        slices::api::uploads_build(method, call) || console::sandboxes::api::takes_recording(method, call)
     }) || slices::deploy::api::uploads_build(method, path)
 }
 
@@ -59,23 +59,24 @@ fn streams_body(method: &Method, path: &str) -> bool {
 /// contract itself are public, all other calls need a session, and some an administrator's. Who may set which of
 /// the settings depends on the role too: `preferences::save` decides that. The calls of the live screens exist only
 /// where the screens are live.
-fn api(settings: &Settings) -> Router {
+fn api() -> Router {
     let public = Router::new().merge(auth::api::public()).merge(reference::routes());
-    let mut signed_in = Router::new()
+    let signed_in = Router::new()
         .merge(auth::api::signed_in())
         .merge(loans::api::signed_in())
-        .merge(payouts::api::signed_in());
-    if settings.has_live_screens() {
-        signed_in = signed_in
-            .merge(auth::api::live())
-            .merge(notifications::api::live())
-            .merge(preferences::api::live())
-            .merge(reports::api::live())
-            .merge(updates::api::live())
-            .merge(rules::api::for_admins().route_layer(middleware::from_fn(session::require_admin)));
-    }
+        .merge(payouts::api::signed_in())
+        .route_layer(middleware::from_fn(api_call::signed_in));
+    let live = Router::new()
+        .merge(auth::api::live())
+        .merge(notifications::api::live())
+        .merge(preferences::api::live())
+        .merge(reports::api::live())
+        .merge(updates::api::live())
+        .merge(rules::api::for_admins().route_layer(middleware::from_fn(session::require_admin)))
+        .route_layer(middleware::from_fn(api_call::live));
     public
         .fallback(async || Failure::NotFound)
         .layer(middleware::from_fn(api_call::public))
-        .merge(signed_in.route_layer(middleware::from_fn(api_call::signed_in)))
+        .merge(signed_in)
+        .merge(live)
 }

@@ -10,6 +10,7 @@ mod seed;
 mod serve;
 mod server;
 mod slice;
+mod story;
 mod user;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ pub use self::{
     seed::SeedSettings,
     server::ServerArguments,
     slice::{SliceCommand, SliceSettings},
+    story::{StoryCommand, StorySettings},
     user::{AddUser, UserCommand, UserSettings},
 };
 use settings::Settings;
@@ -113,6 +115,8 @@ pub enum Command {
     Provider(ProviderArguments),
     /// Make, list and remove sandboxes.
     Sandbox(SandboxSettings),
+    /// Check the files of stories.
+    Story(StorySettings),
 }
 
 impl Command {
@@ -131,6 +135,7 @@ impl Command {
             Self::Slice(settings) => tokio::task::spawn_blocking(|| slice::run(settings)).await?,
             Self::Provider(arguments) => provider::run(arguments).await,
             Self::Sandbox(settings) => tokio::task::spawn_blocking(|| sandbox::run(settings)).await?,
+            Self::Story(settings) => story::run(settings),
         }
     }
 }

@@ -61,6 +61,10 @@ pub struct AddSandbox {
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
 
+    /// The story that it tells, which has its seed, its time and all that happens in it.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["seed", "now", "frozen", "from"])]
+    pub story: Option<String>,
+
     /// Time without use after which it expires, such as 90m, 12h or 2d; 24h by default.
     #[arg(long, value_name = "DURATION")]
     pub expires_in: Option<String>,
@@ -87,12 +91,14 @@ impl AddSandbox {
         let seed = self.seed.as_deref();
         let seed = seed.map(|seed| seed.parse::<u32>().map_or_else(|_| json!(seed), |seed| json!(seed)));
         let recording = self.from.as_deref().map(Recording::read).transpose()?;
-        let mut body = json!({ "frozen": self.frozen });
+        let mut body = json!({});
         let fields = [
             ("name", self.name.as_ref().map(|name| json!(name))),
             ("seed", seed),
             ("now", self.now.as_ref().map(|now| json!(now))),
             ("expires_in", self.expires_in.as_ref().map(|expires_in| json!(expires_in))),
+            ("frozen", self.frozen.then_some(json!(true))),
+            ("story", self.story.as_ref().map(|story| json!(story))),
             ("recording", recording.map(|recording| json!(recording))),
         ];
         for (name, value) in fields {

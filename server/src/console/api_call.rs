@@ -18,7 +18,7 @@ use crate::{
     http::edge,
     sandboxes::{Sandbox, sync::refresh},
 };
-use base::error::FailureFormat;
+use base::error::{Failure, FailureFormat};
 use lending::auth::session;
 use provider::forward;
 
@@ -30,6 +30,19 @@ pub async fn public(sandbox: Sandbox, format: FailureFormat, request: Request, n
 /// Runs a call that needs a live session.
 pub async fn signed_in(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
     run(&sandbox, format, request, |request| session::require(&sandbox.auth, request, next)).await
+}
+
+/// Runs a call of the live screens, which needs a live session. It does not exist in a sandbox whose screens are as
+/// specified.
+pub async fn live(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
+    run(&sandbox, format, request, async |request| {
+        if sandbox.settings.has_live_screens() {
+            session::require(&sandbox.auth, request, next).await
+        } else {
+            Failure::NotFound.into_response()
+        }
+    })
+    .await
 }
 
 async fn run<F: Future<Output = Response>>(

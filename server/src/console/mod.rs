@@ -38,7 +38,9 @@ pub mod data;
 // The sandbox's clock.
 pub mod clock;
 // The sandboxes of the deployment.
-mod sandboxes;
+pub mod sandboxes;
+// What a sandbox tells its visitors, and the files that say so.
+pub mod stories;
 // The builds of slices and which of them are live.
 mod slices;
 // The tokens with which teams deploy their own slice.
@@ -49,15 +51,20 @@ pub mod api_call;
 
 pub use refusal::ConsoleRefusal;
 
+use std::sync::Arc;
+
 use axum::{
-    Router, middleware,
+    Extension, Router, middleware,
     routing::{MethodRouter, any, get, post},
 };
 
-use self::view::{ROOT, files, page::Page, under_root};
+use self::{
+    stories::Stories,
+    view::{ROOT, files, page::Page, under_root},
+};
 use crate::{
     health::METRICS,
-    sandboxes::{api as sandbox_calls, sync},
+    sandboxes::sync,
 };
 use ::slices::api as slice_calls;
 use base::error::Failure;
@@ -66,13 +73,14 @@ use base::error::Failure;
 pub const CALLS: &str = "/console/api";
 
 /// Everything under `/console`. Only the pages' assets are public; unknown paths need the token too.
-pub fn routes() -> Router {
+pub fn routes(stories: Stories) -> Router {
     Router::new()
         .nest(ROOT, pages().nest("/api", calls()))
         // `nest` does not match the root with a trailing slash.
         .route("/console/", trailing_slash())
         .layer(middleware::from_fn(door::cross_site::refuse_others))
         .route("/", get(door::page::redirect_to_overview))
+        .layer(Extension(Arc::new(stories)))
 }
 
 /// The console's paths on the portal's listener, where they must not be screens of the portal.
@@ -86,7 +94,7 @@ pub fn absent() -> Router {
 }
 
 fn calls() -> Router {
-    let operators = Router::new().merge(sandbox_calls::routes()).merge(deploy_tokens::api::routes());
+    let operators = Router::new().merge(sandboxes::api::routes()).merge(deploy_tokens::api::routes());
     Router::new()
         .merge(outbox::api::routes())
         .merge(scenario::api::routes())
@@ -100,6 +108,7 @@ fn calls() -> Router {
         .merge(staff::api::routes())
         .merge(data::api::routes())
         .merge(payouts::api::routes())
+        .merge(stories::api::routes())
         .merge(slice_calls::routes())
         .merge(operators.route_layer(middleware::from_fn(door::require_operator_token)))
         .fallback(async || Failure::NotFound)
@@ -150,6 +159,7 @@ fn handlers(page: Page) -> MethodRouter {
         Page::Data => get(data::page::show).post(data::page::act),
         Page::Clock => get(clock::page::show).post(clock::page::act),
         Page::Sandboxes => get(sandboxes::page::show).post(sandboxes::page::act),
+        Page::Stories => get(stories::page::show).post(stories::page::act),
         Page::Slices => get(slices::page::show).post(slices::page::act),
     }
 }

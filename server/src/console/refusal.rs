@@ -36,6 +36,9 @@ pub enum ConsoleRefusal {
     /// No snapshot has this name.
     #[error("There is no snapshot {0}.")]
     SnapshotNotFound(String),
+    /// The sandbox tells no story.
+    #[error("This sandbox tells no story.")]
+    NoStory,
 }
 
 impl Refused for ConsoleRefusal {
@@ -49,6 +52,7 @@ impl Refused for ConsoleRefusal {
             Self::Injected(status) => (*status, "injected_fault"),
             Self::AccountExists(_) => (StatusCode::CONFLICT, "account_exists"),
             Self::SnapshotNotFound(_) => (StatusCode::NOT_FOUND, "snapshot_not_found"),
+            Self::NoStory => (StatusCode::NOT_FOUND, "no_story"),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::error::Failure;
 
 /// The calls of the console's API that are tools.
-const CALLS: [(Method, &str); 12] = [
+const CALLS: [(Method, &str); 13] = [
     (Method::GET, "/console/api/outbox"),
     (Method::PUT, "/console/api/scenario"),
     (Method::DELETE, "/console/api/scenario"),
@@ -32,6 +32,7 @@ const CALLS: [(Method, &str); 12] = [
     (Method::POST, "/console/api/payouts"),
     (Method::PUT, "/console/api/data/snapshots/{name}"),
     (Method::POST, "/console/api/data/reset"),
+    (Method::POST, "/console/api/story/next"),
 ];
 
 /// The pages that consist of tools.

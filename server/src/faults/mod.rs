@@ -206,6 +206,14 @@ impl NewFault {
         }
     }
 
+    /// Checks that the fault can be added.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn check(&self) -> Result<(), Failure> {
+        self.clone().into_fault(String::new(), 0).map(drop)
+    }
+
     fn into_fault(self, id: String, random_seed: u32) -> Result<Fault, Failure> {
         let (path, method, effect) = (self.path()?, self.method()?, self.effect()?);
         let chance = self.chance()?;

@@ -14,6 +14,7 @@ use lending::{
     demo::{Beginning, DemoData, FIRST_SEED, Recording},
     events::Trail,
 };
+use settings::Screens;
 use store::Connection;
 
 /// Maximum number of further attempts to make up a name that is not taken.
@@ -32,6 +33,8 @@ pub struct Wish {
     pub now: Option<UnixMillis>,
     /// `true` if its clock is stopped.
     pub is_frozen: bool,
+    /// Its screens; `None` for those of the deployment.
+    pub screens: Option<Screens>,
     /// The time without use after which it expires.
     pub expires_in: Duration,
 }
@@ -92,7 +95,7 @@ impl Sandboxes {
         }
         let token = hex::encode(self.randomness.bytes::<32>());
         let fingerprint = self.fingerprints.of(&token_parts(&token));
-        let record = Record::new(id, name, fingerprint, now, wish.expires_in);
+        let record = Record::new(id, name, fingerprint, now, wish.expires_in).with_screens(wish.screens);
         if let Err(failure) = self.enter(record.clone(), trail).await {
             // If the commit may have succeeded, the scheduler deletes the data when there is no row.
             if !matches!(failure, Failure::NotCommitted) {

@@ -5,7 +5,6 @@
 //! called, and closed when nobody uses them.
 
 mod address;
-pub mod api;
 mod console_token;
 mod known;
 mod make;

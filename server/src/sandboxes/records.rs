@@ -5,6 +5,7 @@ use std::{collections::HashSet, time::Duration};
 use super::Name;
 use crate::sandboxes::SandboxRefusal;
 use base::{clock::UnixMillis, error::Failure};
+use settings::Screens;
 use store::{Connection, query, query_as, query_scalar};
 
 /// A sandbox that exists.
@@ -26,13 +27,34 @@ pub struct Record {
     pub calls: i64,
     /// When background work is due in the sandbox.
     due_at: Option<UnixMillis>,
+    live_screens: Option<bool>,
 }
 
 impl Record {
     /// The row of a new sandbox.
     pub fn new(id: String, name: Name, token: String, now: UnixMillis, expires_in: Duration) -> Self {
         let expires_in_ms = i64::try_from(expires_in.as_millis()).unwrap_or(i64::MAX);
-        Self { id, name, token, created_at: now, last_used_at: now, expires_in_ms, calls: 0, due_at: None }
+        Self {
+            id,
+            name,
+            token,
+            created_at: now,
+            last_used_at: now,
+            expires_in_ms,
+            calls: 0,
+            due_at: None,
+            live_screens: None,
+        }
+    }
+
+    /// The same row, with these screens in place of the deployment's.
+    pub fn with_screens(self, screens: Option<Screens>) -> Self {
+        Self { live_screens: screens.map(|screens| screens == Screens::Live), ..self }
+    }
+
+    /// Its screens; `None` if they are those of the deployment.
+    pub fn screens(&self) -> Option<Screens> {
+        self.live_screens.map(|live| if live { Screens::Live } else { Screens::Specified })
     }
 
     /// The time without use after which it expires.
@@ -47,7 +69,7 @@ impl Record {
 }
 
 const ALL: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens FROM sandbox
     ORDER BY last_used_at DESC, sandbox_id";
 
 /// All sandboxes, the most recently used first.
@@ -65,7 +87,7 @@ pub async fn ids(connection: &mut Connection) -> Result<HashSet<String>, sqlx::E
 }
 
 const FIND: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens FROM sandbox
     WHERE name = $1";
 
 /// The sandbox with this name.
@@ -76,8 +98,8 @@ pub async fn find(connection: &mut Connection, name: &Name) -> Result<Option<Rec
 const COUNT: &str = "SELECT count(*) FROM sandbox";
 
 const INSERT: &str = "
-    INSERT INTO sandbox (sandbox_id, name, token, created_at, last_used_at, expires_in_ms)
-    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING";
+    INSERT INTO sandbox (sandbox_id, name, token, created_at, last_used_at, expires_in_ms, live_screens)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING";
 
 /// Inserts `record`, if there are fewer sandboxes than `limit`.
 ///
@@ -92,6 +114,7 @@ pub async fn insert(connection: &mut Connection, record: &Record, limit: u32) ->
         .bind(record.created_at)
         .bind(record.last_used_at)
         .bind(record.expires_in_ms)
+        .bind(record.live_screens)
         .execute(connection)
         .await?;
     if inserted == 0 { Err(SandboxRefusal::SandboxExists(record.name.to_string()).into()) } else { Ok(()) }
@@ -146,7 +169,7 @@ pub async fn store_uses(connection: &mut Connection, uses: &[Use]) -> Result<(),
 }
 
 const DUE: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens FROM sandbox
     WHERE due_at <= $1 ORDER BY due_at";
 
 /// The sandboxes in which work is due, the longest due first.
@@ -155,7 +178,7 @@ pub async fn due(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Rec
 }
 
 const EXPIRED: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens FROM sandbox
     WHERE last_used_at + expires_in_ms <= $1 ORDER BY last_used_at";
 
 /// The sandboxes that have expired, as stored.

@@ -228,7 +228,7 @@ impl Sandbox {
         };
         let kept = kept.unwrap_or_else(|| Kept::new(&identity.name, &OPEN));
         kept.bound(&OPEN);
-        let (settings, clock) = (Arc::clone(&server.other_settings), server.clock.of_another_sandbox());
+        let (settings, clock) = (server.settings_of(record), server.clock.of_another_sandbox());
         let server = Arc::clone(server);
         let (sandbox, delivered) =
             Self::of_parts(server, identity, settings, clock, database, shared_read, &secret, kept);

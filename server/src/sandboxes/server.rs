@@ -5,7 +5,7 @@ use std::sync::Arc;
 use secrecy::SecretSlice;
 use tokio_util::sync::CancellationToken;
 
-use super::{ConsoleToken, Sandboxes};
+use super::{ConsoleToken, Record, Sandboxes};
 use crate::monitoring::metrics::Metrics;
 use base::{clock::Clock, randomness::Randomness};
 use lending::auth::{fingerprint::Fingerprints, password::Passwords};
@@ -48,6 +48,16 @@ pub struct Server {
 }
 
 impl Server {
+    /// The settings of the sandbox of `record`.
+    pub(crate) fn settings_of(&self, record: &Record) -> Arc<Settings> {
+        match record.screens() {
+            Some(screens) if screens != self.other_settings.screens => {
+                Arc::new(Settings { screens, ..Settings::clone(&self.other_settings) })
+            }
+            _ => Arc::clone(&self.other_settings),
+        }
+    }
+
     pub(crate) async fn new(
         database: &Database,
         shared_read: &SharedRead,

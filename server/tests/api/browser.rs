@@ -8,7 +8,7 @@ use axum::{
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp};
 
 /// The pages with their titles.
-pub const PAGES: [(&str, &str); 14] = [
+pub const PAGES: [(&str, &str); 15] = [
     ("/console", "Overview"),
     ("/console/outbox", "Outbox"),
     ("/console/loans", "Loans"),
@@ -23,6 +23,7 @@ pub const PAGES: [(&str, &str); 14] = [
     ("/console/clock", "Clock"),
     ("/console/slices", "Slices"),
     ("/console/sandboxes", "Sandboxes"),
+    ("/console/stories", "Stories"),
 ];
 
 /// A browser that is signed in to the console.

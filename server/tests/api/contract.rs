@@ -181,6 +181,7 @@ fn failures() -> Vec<Failure> {
         FaultRefusal::FaultNotFound(any()).into(),
         ConsoleRefusal::AccountExists(any()).into(),
         ConsoleRefusal::SnapshotNotFound(any()).into(),
+        ConsoleRefusal::NoStory.into(),
         SandboxRefusal::SandboxNotFound(any()).into(),
         SandboxRefusal::SandboxExists(any()).into(),
         SandboxRefusal::TooManySandboxes(100).into(),

@@ -279,6 +279,14 @@ fn schema(engine: &str) -> BTreeSet<String> {
                     "sign_in_code_required INTEGER NOT NULL DEFAULT 0 CHECK (sign_in_code_required IN (0, 1))",
                     "sign_in_code_required BOOLEAN NOT NULL DEFAULT false",
                 );
+                words = words.replace(
+                    "live_screens INTEGER CHECK (live_screens IN (0, 1))",
+                    "live_screens BOOLEAN",
+                );
+                words = words.replace(
+                    "acted INTEGER NOT NULL DEFAULT 0 CHECK (acted IN (0, 1))",
+                    "acted BOOLEAN NOT NULL DEFAULT false",
+                );
                 for (sqlite, both) in [
                     (
                         "INTEGER PRIMARY KEY AUTOINCREMENT",

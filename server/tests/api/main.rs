@@ -79,6 +79,7 @@ mod slice_crashes;
 mod slice_reports;
 mod slices;
 mod sources;
+mod stories;
 mod subscriber;
 mod test_app;
 mod test_store;

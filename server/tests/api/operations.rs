@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A form of each page that has one, with its fields.
-const FORMS: [(&str, &[(&str, &str)]); 10] = [
+const FORMS: [(&str, &[(&str, &str)]); 11] = [
     ("outbox", &[("act", "empty")]),
     ("loans", &[("act", "make"), ("count", "1")]),
     ("scenario", &[("act", "clear")]),
@@ -31,6 +31,7 @@ const FORMS: [(&str, &[(&str, &str)]); 10] = [
     ("clock", &[("act", "real")]),
     ("slices", &[("act", "roll-back"), ("name", "mfe-loans")]),
     ("sandboxes", &[("act", "make"), ("name", "made-by-a-form")]),
+    ("stories", &[("act", "begin"), ("story", "refused")]),
 ];
 
 /// Calls operations and remembers them.
@@ -238,7 +239,14 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::POST, "/data/reset", None).await;
     caller.changes_what_is_live().await;
 
-    caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12"}))).await;
+    caller.console(Method::GET, "/stories", None).await;
+    caller.console(Method::GET, "/stories/schema.json", None).await;
+    caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12", "story": "refused"}))).await;
+    for (method, call) in [(Method::GET, "story"), (Method::POST, "story/next")] {
+        let mut in_sandbox = request(method, &format!("/console/api/{call}"), Some(CONSOLE_TOKEN), None);
+        in_sandbox.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
+        caller.send(in_sandbox).await;
+    }
     caller.console(Method::GET, "/sandboxes", None).await;
     caller.console(Method::GET, "/sandboxes/pr-12", None).await;
 

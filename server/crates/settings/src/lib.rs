@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use lettre::message::Mailbox;
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 
 use self::provider::ProviderSettings;
 pub use self::{
@@ -25,7 +26,8 @@ use store::url::DatabaseUrl;
 const DEMO_SANDBOXES: u32 = 100;
 
 /// The content of the screens that are static in the specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum Screens {
     /// The sample content of the specification.
     Specified,
@@ -235,6 +237,11 @@ pub struct Settings {
         value_name = "specified|live"
     )]
     pub screens: Screens,
+
+    /// Folder with stories, a YAML file each, that sandboxes may tell besides those of the product (see
+    /// docs/stories.md).
+    #[arg(long, env = "MKOPO_STORIES", value_name = "FOLDER")]
+    pub stories: Option<PathBuf>,
 
     /// IANA time zone of the deployment: of all dates in the portal and the console, of 'today', and of
     /// mobile money's daily limit.

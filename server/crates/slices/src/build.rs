@@ -21,13 +21,13 @@ pub const SHELL: &str = "mfe-shell";
 pub const MANIFEST: &str = "mf-manifest.json";
 
 /// The shared library whose version range says which shells a slice was built for.
-const KIT: &str = "mfe-kit";
+pub(super) const KIT: &str = "mfe-kit";
 
 /// The module that every slice exposes.
-const MODULE: &str = "./slice";
+pub(super) const MODULE: &str = "./slice";
 
 /// A slice's name, which is the name of its package: `mfe-` and its noun.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SliceName(String);
 
 impl SliceName {
@@ -75,7 +75,7 @@ impl SliceName {
     }
 
     /// The slice's global variable on the page, which must be a JavaScript identifier.
-    fn container(&self) -> String {
+    pub(super) fn container(&self) -> String {
         self.0.replace('-', "_")
     }
 }

@@ -30,6 +30,7 @@ mod watched;
 
 // The acts on them.
 mod activate;
+mod breaking;
 mod delete_old;
 mod publish;
 mod remove;
@@ -50,6 +51,7 @@ pub mod files;
 
 pub use self::{
     activate::{activate, roll_back},
+    breaking::publish_breaking,
     brings::{Brings, MenuEntry, Screen, Shell, SliceFailures},
     build::{Build, MANIFEST, SHELL, SliceName},
     builds::{Bundled, Given, Origin, SLICES_FOLDER, SliceBuild, SliceBuilds, all, live_shell},

@@ -3,11 +3,11 @@
 pub(super) mod api;
 pub(super) mod page;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::sandboxes::Sandbox;
 use base::{
-    clock::{SETTABLE, Setting, UnixMillis},
+    clock::{SETTABLE, Setting, UnixMillis, duration},
     error::Failure,
 };
 use lending::{
@@ -36,6 +36,28 @@ pub struct Change {
     pub advance_ms: Option<i64>,
     /// `true` to stop the clock, `false` to start it.
     pub frozen: Option<bool>,
+}
+
+/// A change of the clock, as it is written in a call.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockChange {
+    now: Option<String>,
+    advance: Option<String>,
+    frozen: Option<bool>,
+}
+
+impl ClockChange {
+    /// The change.
+    ///
+    /// # Errors
+    /// [`Failure::BadValue`] for what is no time or duration.
+    pub fn checked(self) -> Result<Change, Failure> {
+        let now = self.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
+        let advance = self.advance.as_deref().map(duration).transpose()?;
+        let advance_ms = advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+        Ok(Change { now, advance_ms, frozen: self.frozen })
+    }
 }
 
 /// The current state of the clock.

@@ -35,7 +35,7 @@ const ONE_ROW_TABLES: [Table; 4] =
     tables!["clock_setting", "mobile_money_account", "mobile_money_scenario", "portal_rules"];
 
 /// All other tables with data, ordered so that referenced tables come first.
-const TABLES: [Table; 14] = tables![
+const TABLES: [Table; 15] = tables![
     "fault",
     "staff",
     "preference",
@@ -49,7 +49,8 @@ const TABLES: [Table; 14] = tables![
     "idempotency_key",
     "mobile_money_payment",
     "mobile_money_next_outcome",
-    "outbox_message"
+    "outbox_message",
+    "story"
 ];
 
 /// The tables of snapshots, which reset and restore do not change.

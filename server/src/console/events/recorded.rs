@@ -34,7 +34,7 @@ const DETAILS: [&str; 18] = [
 /// The field for the name of a deploy token. In its events, `name` is the slice.
 const TOKEN_NAME: &str = "token_name";
 
-const CALLS: [(Method, &str, Kind); 28] = [
+const CALLS: [(Method, &str, Kind); 29] = [
     (Method::POST, "/staff", Kind::AccountOpened),
     (Method::POST, "/staff/expire", Kind::SessionsEnded),
     (Method::POST, "/staff/{email}/expire", Kind::SessionsEnded),
@@ -63,6 +63,7 @@ const CALLS: [(Method, &str, Kind); 28] = [
     (Method::POST, "/slices/{name}/abort", Kind::SliceRolloutAborted),
     (Method::POST, "/sandboxes", Kind::SandboxMade),
     (Method::DELETE, "/sandboxes/{name}", Kind::SandboxRemoved),
+    (Method::POST, "/story/next", Kind::StoryGoneOn),
 ];
 
 /// The description of an act.
@@ -116,7 +117,8 @@ impl Recorded {
             (Page::Slices, "remove") => Kind::SliceRemoved,
             (Page::Slices, "add-token") => Kind::DeployTokenAdded,
             (Page::Slices, "revoke-token") => Kind::DeployTokenRevoked,
-            (Page::Sandboxes, "make") => Kind::SandboxMade,
+            (Page::Sandboxes, "make") | (Page::Stories, "begin") => Kind::SandboxMade,
+            (Page::Stories, "next") => Kind::StoryGoneOn,
             (Page::Sandboxes, "remove") => Kind::SandboxRemoved,
             _ => return Self::other(&format!("{}: {act}", page.name()), given),
         };

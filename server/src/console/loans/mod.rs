@@ -3,6 +3,8 @@
 pub(super) mod api;
 pub(super) mod page;
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Deserializer};
 
 use crate::sandboxes::Sandbox;
@@ -91,11 +93,10 @@ pub async fn approve(
 ) -> Result<Vec<PendingLoan>, Failure> {
     given.check(count)?;
     let now = sandbox.clock.now();
-    let chance = u64::from_be_bytes(sandbox.randomness.bytes());
     let approved = trail
         .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
             let mut approved = Vec::new();
-            for loan_id in demo::approve(connection, now, chance, count).await? {
+            for loan_id in demo::approve(connection, now, count).await? {
                 if let Some(customer_id) = &given.customer_id {
                     assign_to_existing_customer(connection, &loan_id, customer_id).await?;
                 }
@@ -118,7 +119,11 @@ pub async fn approve(
 }
 
 impl GivenLoan {
-    fn check(&self, count: u32) -> Result<(), Failure> {
+    /// Checks the fields that are given, for `count` loans.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`], [`Failure::BadValue`].
+    pub fn check(&self, count: u32) -> Result<(), Failure> {
         let wrong = |field, what: &str| Err(Failure::BadField { field, text: what.to_owned() });
         if !(1..=MAX_COUNT).contains(&count) {
             return wrong("count", "count must be between 1 and 1000");
@@ -158,7 +163,19 @@ impl GivenLoan {
         if self.interest_rate.is_some_and(|percent| !(0.0..=1000.0).contains(&percent)) {
             return wrong("interest_rate", "interest_rate must be between 0 and 1000 percent");
         }
+        self.phone()?;
+        for time in [&self.approved_at, &self.loan_created_at, &self.loan_updated_at] {
+            time.as_deref().map(UnixMillis::from_str).transpose().map_err(Failure::BadValue)?;
+        }
         Ok(())
+    }
+
+    fn phone(&self) -> Result<Option<Msisdn>, Failure> {
+        let Some(phone) = &self.customer_phone_number else { return Ok(None) };
+        Msisdn::parse(phone).map(Some).ok_or_else(|| {
+            let text = "customer_phone_number must be a Kenyan mobile number such as +254712345678";
+            Failure::BadField { field: "customer_phone_number", text: text.to_owned() }
+        })
     }
 
     /// `generated` with the given fields replaced.
@@ -198,11 +215,7 @@ impl GivenLoan {
             generated.approver_name = self.approver_name.clone().flatten();
             generated.approver_email = self.approver_email.clone().flatten();
         }
-        if let Some(phone) = &self.customer_phone_number {
-            let phone = Msisdn::parse(phone).ok_or_else(|| {
-                let text = "customer_phone_number must be a Kenyan mobile number such as +254712345678";
-                Failure::BadField { field: "customer_phone_number", text: text.to_owned() }
-            })?;
+        if let Some(phone) = self.phone()? {
             phone.as_str().clone_into(&mut generated.customer_phone_number);
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most 100,000")]

@@ -1,4 +1,6 @@
 //! The sandboxes of the deployment, and the links from one console to another.
 
+pub mod api;
+pub(super) mod made;
 pub(super) mod open;
 pub(super) mod page;

@@ -6,9 +6,10 @@ use leptos::prelude::*;
 use crate::{
     console::{
         door::Operator,
+        sandboxes::made::shown_once,
         view::{
             form::{Button, Field},
-            frame::{Frame, SuccessMessages, note},
+            frame::{Frame, SuccessMessages},
             page::Page,
             table::{Head, table},
             visit::{Done, FieldError, Visit},
@@ -44,31 +45,12 @@ async fn shown(visit: Visit, made: Option<Made>) -> Result<Response, Failure> {
     let frame = Frame::of(Page::Sandboxes).count(counted).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         view! {
-            {made.map(|made| new_one(&visit, made))}
+            {made.map(|made| shown_once(&visit, made))}
             {make_form(&visit)}
             <section class="card" aria-label="Sandboxes">{listed(&visit, all)}</section>
         }
         .into_any()
     }))
-}
-
-/// The addresses and the token of a new sandbox; the token is shown only once.
-fn new_one(visit: &Visit, Made { record, token }: Made) -> AnyView {
-    let addresses = visit.sandbox.server.sandboxes.addresses();
-    let (portal, console) = (addresses.portal(&record.name), addresses.console(&record.name));
-    let made = note(Tone::Good, "status", "done", format!("{} is made.", record.name));
-    view! {
-        {made}
-        <section class="card in stack" aria-label="New sandbox">
-            <dl class="facts">
-                <dt>"Portal"</dt><dd><code>{portal}</code></dd>
-                <dt>"Console"</dt><dd><code>{console.unwrap_or_default()}</code></dd>
-                <dt>"Token"</dt><dd><code id="sandbox-token">{token}</code></dd>
-            </dl>
-            <p class="muted">"The token opens the console of this sandbox. It is not shown again."</p>
-        </section>
-    }
-    .into_any()
 }
 
 fn listed(visit: &Visit, all: Vec<Listed>) -> AnyView {
@@ -184,6 +166,7 @@ async fn make(visit: &Visit) -> Result<Made, FieldError> {
         name: name.transpose()?,
         world,
         recording: None,
+        screens: None,
         now: sent.given("now").map(UnixMillis::settable).transpose()?,
         is_frozen: false,
         expires_in: expires_in.unwrap_or(EXPIRES_IN),

@@ -46,7 +46,7 @@ pub struct AccountChange {
 }
 
 /// An account to open.
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct AccountToOpen {
@@ -60,7 +60,11 @@ pub struct AccountToOpen {
 }
 
 impl AccountToOpen {
-    fn checked(self) -> Result<NewAccount, Failure> {
+    /// The account.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn checked(self) -> Result<NewAccount, Failure> {
         let wrong = |field, text: String| Failure::BadField { field, text };
         let name = |field: &'static str, name: String| {
             values::name(&name).map_err(|_| {

@@ -21,11 +21,12 @@ pub enum Page {
     Clock,
     Slices,
     Sandboxes,
+    Stories,
 }
 
 impl Page {
     /// Every page.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Overview,
         Self::Outbox,
         Self::Loans,
@@ -41,6 +42,7 @@ impl Page {
         Self::Clock,
         Self::Slices,
         Self::Sandboxes,
+        Self::Stories,
     ];
 
     /// Its title.
@@ -61,6 +63,7 @@ impl Page {
             Self::Clock => "Clock",
             Self::Slices => "Slices",
             Self::Sandboxes => "Sandboxes",
+            Self::Stories => "Stories",
         }
     }
 
@@ -82,6 +85,7 @@ impl Page {
             Self::Clock => "/console/clock",
             Self::Slices => "/console/slices",
             Self::Sandboxes => "/console/sandboxes",
+            Self::Stories => "/console/stories",
         }
     }
 
@@ -103,6 +107,7 @@ impl Page {
             Self::Clock => Icon::Clock,
             Self::Slices => Icon::Slices,
             Self::Sandboxes => Icon::Sandboxes,
+            Self::Stories => Icon::Stories,
         }
     }
 

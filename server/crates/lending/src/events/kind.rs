@@ -85,6 +85,7 @@ kinds! {
     SliceRolloutAborted "slice_rollout_aborted" "Rollout of a slice aborted",
     SandboxMade "sandbox_made" "Sandbox made",
     SandboxRemoved "sandbox_removed" "Sandbox removed",
+    StoryGoneOn "story_gone_on" "Story gone on",
     ConsoleChange "console_change" "Change on the console",
 }
 

@@ -91,14 +91,7 @@ impl MobileMoney {
     /// # Errors
     /// [`Failure::BadField`] if the float is below 0 or too large to be exact in JSON, or the spread is above 100 %.
     pub async fn change_scenario(&self, change: ScenarioChange, trail: &Trail) -> Result<Scenario, Failure> {
-        if change.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float.0)) {
-            let text = "float must be between 0 and 2^53 - 1".to_owned();
-            return Err(Failure::BadField { field: "float", text });
-        }
-        if change.spread_percent.is_some_and(|spread| spread > MAX_SPREAD_PERCENT) {
-            let text = format!("spread_percent must be between 0 and {MAX_SPREAD_PERCENT}");
-            return Err(Failure::BadField { field: "spread_percent", text });
-        }
+        change.check()?;
         trail
             .write(self.database.begin().await?, async move |connection: &mut Connection| {
                 change.apply(connection).await?;
@@ -109,6 +102,22 @@ impl MobileMoney {
 }
 
 impl ScenarioChange {
+    /// Refuses what is outside the limits.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float.0)) {
+            let text = "float must be between 0 and 2^53 - 1".to_owned();
+            return Err(Failure::BadField { field: "float", text });
+        }
+        if self.spread_percent.is_some_and(|spread| spread > MAX_SPREAD_PERCENT) {
+            let text = format!("spread_percent must be between 0 and {MAX_SPREAD_PERCENT}");
+            return Err(Failure::BadField { field: "spread_percent", text });
+        }
+        Ok(())
+    }
+
     /// Applies the change in `connection`'s transaction.
     pub async fn apply(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         // In the order in which payments lock the rows.

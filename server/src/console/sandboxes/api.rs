@@ -1,7 +1,9 @@
 //! The API of sandboxes, for the operator.
 
+use std::sync::Arc;
+
 use axum::{
-    Json as Answer, Router,
+    Extension, Json as Answer, Router,
     extract::{DefaultBodyLimit, Request},
     http::{Method, StatusCode},
     middleware::{self, Next},
@@ -11,8 +13,10 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Sandbox;
-use super::{EXPIRES_IN, Listed, Made, Name, Sandboxes, Wish};
+use crate::{
+    console::stories::{NewTold, Stories, begin},
+    sandboxes::{EXPIRES_IN, Listed, Made, Name, Sandbox, Sandboxes, Wish},
+};
 use base::{
     clock::{UnixMillis, duration},
     error::Failure,
@@ -21,6 +25,7 @@ use lending::{
     demo::{DemoData, Recording},
     events::Trail,
 };
+use settings::Screens;
 use web::extract::{LARGE_BODY, Optional, Path};
 
 /// Returns `true` if a call, relative to the console's API, may have a large body with a recording.
@@ -53,11 +58,22 @@ struct NewSandbox {
     frozen: Option<bool>,
     expires_in: Option<String>,
     recording: Option<Recording>,
+    screens: Option<Screens>,
+    story: Option<String>,
 }
 
 impl NewSandbox {
     fn wish(self) -> Result<Wish, Failure> {
         let invalid = |field: &'static str, text: &str| Failure::BadField { field, text: text.to_owned() };
+        let has_beginning = self.seed.is_some()
+            || self.now.is_some()
+            || self.frozen.is_some()
+            || self.recording.is_some()
+            || self.screens.is_some();
+        if self.story.is_some() && has_beginning {
+            let text = "story sets seed, now, frozen and screens, and has no recording: leave them out";
+            return Err(invalid("story", text));
+        }
         let name = self.name.map(|name| {
             Name::parse(&name).ok_or_else(|| {
                 invalid("name", "name must be 1 to 40 lower-case letters, digits and dashes, without a dash at either end")
@@ -75,6 +91,7 @@ impl NewSandbox {
             world: DemoData::of_json(self.seed.as_ref())?,
             now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
             recording: self.recording,
+            screens: self.screens,
             is_frozen: self.frozen.unwrap_or(false),
             expires_in: expires_in.map_err(|_| wrong_expiry())?,
         };
@@ -109,10 +126,19 @@ impl Shown {
 async fn make(
     sandbox: Sandbox,
     trail: Trail,
+    Extension(stories): Extension<Arc<Stories>>,
     Optional(wanted): Optional<NewSandbox>,
 ) -> Result<(StatusCode, Answer<Shown>), Failure> {
     let sandboxes = &sandbox.server.sandboxes;
-    let made = sandboxes.make(wanted.wish()?, &trail).await?;
+    let story = wanted.story.clone();
+    let wish = wanted.wish()?;
+    let made = match story {
+        Some(story) => {
+            let new = NewTold { name: wish.name, expires_in: wish.expires_in };
+            begin(&sandbox.server, &*stories.find(&story)?, new, &trail).await?
+        }
+        None => sandboxes.make(wish, &trail).await?,
+    };
     Ok((StatusCode::CREATED, Answer(Shown::of(sandboxes, made))))
 }
 

@@ -1,0 +1,64 @@
+//! A build that throws an error as soon as it is loaded, for demos and tests of what the portal does then.
+
+use std::collections::BTreeMap;
+
+use semver::{Prerelease, Version};
+use serde_json::json;
+
+use crate::{
+    build::{Build, KIT, MANIFEST, MODULE, SliceName, integrity_of},
+    builds::{self, Bundled},
+    of_world::Slices,
+    publish::{Publication, publish},
+    refusal::SliceRefusal,
+    trail::Mark,
+};
+use base::error::Failure;
+use lending::events::Trail;
+
+const ENTRY: &str = "remoteEntry.js";
+
+/// Publishes a build of the slice `name` that breaks, and makes it live. It brings the same screens as the live one.
+///
+/// # Errors
+/// [`SliceRefusal::SliceNotFound`] if the slice has no live build; those of [`publish`].
+pub async fn publish_breaking(slices: &Slices, name: &SliceName) -> Result<(), Failure> {
+    let bundled = Bundled::of(slices).await?;
+    let all = builds::all(&mut *slices.database.read().await?, &bundled).await?;
+    let not_found = || SliceRefusal::SliceNotFound(name.as_str().to_owned());
+    let slice = all.iter().find(|slice| slice.name == name.as_str()).ok_or_else(not_found)?;
+    let live = slice.live.as_ref().and_then(|live| slice.build(live)).ok_or_else(not_found)?;
+    let Version { major, minor, patch, .. } = live.version;
+    let version = Version {
+        pre: Prerelease::new("breaks").map_err(|error| Failure::Internal(error.to_string()))?,
+        ..Version::new(major, minor, patch + 1)
+    };
+    let container = name.container();
+    let code = format!("var {container};throw new Error('This build breaks on purpose.');\n");
+    let none = json!({"sync": [], "async": []});
+    let manifest = json!({
+        "name": container,
+        "metaData": {
+            "buildInfo": {"buildVersion": version.to_string(), "buildName": name.as_str()},
+            "remoteEntry": {"name": ENTRY, "path": ""},
+            "globalName": container,
+            "publicPath": "auto",
+        },
+        "shared": [{"name": KIT, "requiredVersion": live.shell}],
+        "remotes": [],
+        "exposes": [{"path": MODULE, "assets": {"js": none, "css": none}}],
+        "brings": live.brings,
+        "integrity": {ENTRY: integrity_of(code.as_bytes())},
+    });
+    let files = BTreeMap::from([
+        (MANIFEST.to_owned(), manifest.to_string().into_bytes()),
+        (ENTRY.to_owned(), code.into_bytes()),
+    ]);
+    let shell = builds::live_shell(&all).ok_or(SliceRefusal::NoPortal)?;
+    let build = Build::check(files, shell)?;
+    let publication =
+        Publication { hold: false, share: None, is_watched: false, force: true, compress_at: None };
+    let mark = Mark::now(slices, Some("a story".to_owned()), Trail::default())?;
+    publish(&slices.database, &bundled, build, publication, mark).await?;
+    Ok(())
+}

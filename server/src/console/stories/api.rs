@@ -1,0 +1,66 @@
+//! The API of stories.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json as Answer, Router,
+    http::header,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use serde::Serialize;
+
+use super::{BadFile, Progress, Stories, go_on, progress, schema};
+use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
+use base::error::Failure;
+use lending::events::Trail;
+
+/// Routes, relative to the console's API.
+pub fn routes() -> Router {
+    Router::new()
+        .route("/stories", get(list))
+        .route("/stories/schema.json", get(show_schema))
+        .route("/story", get(show))
+        .route("/story/next", post(next))
+}
+
+#[derive(Serialize)]
+struct Listed {
+    stories: Vec<ListedStory>,
+    refused: Vec<BadFile>,
+}
+
+#[derive(Serialize)]
+struct ListedStory {
+    name: String,
+    title: String,
+    text: Option<String>,
+    steps: usize,
+}
+
+async fn list(Extension(stories): Extension<Arc<Stories>>) -> Answer<Listed> {
+    let (all, refused) = stories.all();
+    let stories = all.iter().map(|file| ListedStory {
+        name: file.name.clone(),
+        title: file.story.title.0.clone(),
+        text: file.story.text.clone(),
+        steps: file.story.steps.len(),
+    });
+    Answer(Listed { stories: stories.collect(), refused })
+}
+
+async fn show_schema() -> Result<Response, Failure> {
+    Ok(([(header::CONTENT_TYPE, "application/schema+json")], schema()?.to_string()).into_response())
+}
+
+async fn show(sandbox: Sandbox) -> Result<Answer<Progress>, Failure> {
+    told(progress(&sandbox).await?)
+}
+
+async fn next(sandbox: Sandbox, trail: Trail) -> Result<Answer<Progress>, Failure> {
+    told(go_on(&sandbox, &trail).await?)
+}
+
+fn told(progress: Option<Progress>) -> Result<Answer<Progress>, Failure> {
+    progress.map(Answer).ok_or(ConsoleRefusal::NoStory.into())
+}

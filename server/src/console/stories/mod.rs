@@ -1,0 +1,17 @@
+//! Stories: sandboxes that begin with a situation and tell it step by step. A story is a YAML file.
+
+pub mod api;
+mod begin;
+mod expected;
+mod file;
+mod folder;
+pub(super) mod page;
+mod scalar;
+mod schema;
+mod told;
+
+pub use begin::{begin, NewTold};
+pub use file::{Act, BadFile, Expect, Step, Story};
+pub use folder::{File, Stories, read_file};
+pub use schema::schema;
+pub use told::{Progress, StepState, ToldStep, go_on, progress};

@@ -1,0 +1,92 @@
+//! Values that are checked where they are read, so that an error has their line; and lists that end in time, whatever
+//! the anchors of a file repeat.
+
+use std::{fmt, marker::PhantomData};
+
+use base::error::Failure;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, SeqAccess, Visitor},
+};
+
+/// A value that a file has as a text or a number.
+pub trait Scalar: Sized {
+    /// Reads `text`.
+    ///
+    /// # Errors
+    /// The reason as a sentence.
+    fn read(text: &str) -> Result<Self, Failure>;
+}
+
+/// Reads these types by [`Scalar::read`].
+macro_rules! read_as_scalars {
+    ($($name:ty),*) => {
+        $(impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::console::stories::scalar::scalar(deserializer)
+            }
+        })*
+    };
+}
+pub(super) use read_as_scalars;
+
+/// Reads a value, and checks it.
+pub fn scalar<'de, T: Scalar, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct Reader<T>(PhantomData<T>);
+
+    impl<T: Scalar> Visitor<'_> for Reader<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text or a number")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            T::read(text).map_err(E::custom)
+        }
+
+        fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+
+        fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+
+        fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+    }
+
+    deserializer.deserialize_any(Reader(PhantomData))
+}
+
+/// Reads a list of at most `MOST`.
+pub fn at_most<'de, const MOST: usize, T, D>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    struct Reader<const MOST: usize, T>(PhantomData<T>);
+
+    impl<'de, const MOST: usize, T: Deserialize<'de>> Visitor<'de> for Reader<MOST, T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a list of at most {MOST}")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Vec<T>, A::Error> {
+            let mut read = Vec::new();
+            while let Some(next) = all.next_element()? {
+                if read.len() == MOST {
+                    return Err(A::Error::custom(format!("There may be at most {MOST} here.")));
+                }
+                read.push(next);
+            }
+            Ok(read)
+        }
+    }
+
+    deserializer.deserialize_seq(Reader::<MOST, T>(PhantomData))
+}

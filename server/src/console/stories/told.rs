@@ -1,0 +1,219 @@
+//! The story that a sandbox tells, and how far it has come.
+
+use serde::Serialize;
+
+use super::{
+    expected,
+    file::{Act, Story},
+};
+use crate::{
+    console::{clock, loans},
+    faults,
+    sandboxes::{Sandbox, sync},
+};
+use base::error::Failure;
+use lending::events::Trail;
+use store::{Connection, query, query_as};
+
+/// The story of a sandbox, as it is stored.
+#[derive(Clone, Debug, sqlx_macros::FromRow)]
+pub struct Told {
+    /// The name of the story.
+    pub name: String,
+    /// The text of the file, as it was when the sandbox was made.
+    pub content: String,
+    done: i64,
+    acted: bool,
+}
+
+/// How far the story of a sandbox has come.
+#[derive(Clone, Debug, Serialize)]
+pub struct Progress {
+    /// The name of the story.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What it is about.
+    pub text: Option<String>,
+    /// Its steps, in order.
+    pub steps: Vec<ToldStep>,
+}
+
+/// A step of a story, and its state.
+#[derive(Clone, Debug, Serialize)]
+pub struct ToldStep {
+    /// The sentence for the presenter.
+    pub say: String,
+    /// What the console does in this step, as a sentence; `None` if it does nothing.
+    pub act: Option<&'static str>,
+    /// What is so at the end of the step, a sentence each.
+    pub expected: Vec<String>,
+    /// What is found in place of it, if this step is next.
+    pub found: Vec<String>,
+    /// The state of the step.
+    pub state: StepState,
+    /// Whether it is next, and its act is not done yet.
+    #[serde(skip)]
+    pub is_act_due: bool,
+}
+
+/// The state of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepState {
+    /// It is done.
+    Done,
+    /// It is next.
+    Next,
+    /// Others are before it.
+    Later,
+}
+
+const TOLD: &str = "SELECT name, content, done, acted FROM story";
+
+const TELL: &str = "INSERT INTO story (story_id, name, content) VALUES ('story', $1, $2)";
+
+const SET_DONE: &str = "UPDATE story SET done = $2, acted = $3 WHERE done = $1";
+
+const CLAIM: &str = "UPDATE story SET acted = TRUE WHERE done = $1 AND NOT acted";
+
+/// Stores that this sandbox tells the story `name` with the text `content`.
+pub(super) async fn tell(sandbox: &Sandbox, name: &str, content: &str) -> Result<(), Failure> {
+    let tell = async |connection: &mut Connection| {
+        query(TELL).bind(name).bind(content).execute(connection).await?;
+        Ok(())
+    };
+    sandbox.database.write(tell).await
+}
+
+async fn stored(sandbox: &Sandbox) -> Result<Option<(Told, Story)>, Failure> {
+    let told: Option<Told> = query_as(TOLD).fetch_optional(&mut *sandbox.database.read().await?).await?;
+    let Some(told) = told else { return Ok(None) };
+    let story = Story::read(&told.name, &told.content);
+    let story = story.map_err(|bad| Failure::Internal(format!("the story of a sandbox: {bad}")))?;
+    Ok(Some((told, story)))
+}
+
+/// How far the story of this sandbox has come; `None` if it tells none. Stores the steps that are found to be done: they
+/// stay done, whatever happens later.
+///
+/// # Errors
+/// If the database fails.
+pub async fn progress(sandbox: &Sandbox) -> Result<Option<Progress>, Failure> {
+    let Some((mut told, story)) = stored(sandbox).await? else { return Ok(None) };
+    let before = told.done;
+    let mut unmet = Vec::new();
+    while let Some(step) = story.steps.get(told.index()) {
+        if step.act.is_some() && !told.acted {
+            break;
+        }
+        if let Some(expect) = &step.expect {
+            unmet = expected::unmet(sandbox, expect).await?;
+        }
+        if !unmet.is_empty() {
+            break;
+        }
+        told.done += 1;
+        told.acted = false;
+    }
+    if told.done > before {
+        let (done, acted) = (told.done, told.acted);
+        let store = async move |connection: &mut Connection| {
+            query(SET_DONE).bind(before).bind(done).bind(acted).execute(connection).await?;
+            Ok(())
+        };
+        sandbox.database.write(store).await?;
+    }
+    Ok(Some(told.progress(story, unmet)))
+}
+
+/// Does the act of the step that is next, if it has one that is not done yet. Returns how far the story has come then;
+/// `None` if this sandbox tells none.
+///
+/// # Errors
+/// Those of the act; then it can be tried again.
+pub async fn go_on(sandbox: &Sandbox, trail: &Trail) -> Result<Option<Progress>, Failure> {
+    progress(sandbox).await?;
+    let Some((told, story)) = stored(sandbox).await? else { return Ok(None) };
+    let act = story.steps.get(told.index()).and_then(|step| step.act.clone());
+    if let Some(act) = act.filter(|_| !told.acted) {
+        // Of two callers at once, one does the act.
+        if told.claim(sandbox).await? {
+            if let Err(failure) = run(sandbox, act, trail).await {
+                told.release(sandbox).await?;
+                return Err(failure);
+            }
+            sync::reload(sandbox).await?;
+        }
+    }
+    progress(sandbox).await
+}
+
+/// Does what a step says.
+async fn run(sandbox: &Sandbox, act: Act, trail: &Trail) -> Result<(), Failure> {
+    match act {
+        Act::Clock(change) => clock::set(sandbox, change, trail).await.map(drop),
+        Act::Scenario(change) => sandbox.mobile_money.change_scenario(change, trail).await.map(drop),
+        Act::Fault(fault) => faults::add(&sandbox.world, fault, trail).await.map(drop),
+        Act::EndFaults => faults::remove(&sandbox.world, None, trail).await,
+        Act::Loan(loan) => loans::approve(sandbox, 1, *loan, trail).await.map(drop),
+    }
+}
+
+impl Act {
+    /// What the act does, as a sentence.
+    fn sentence(&self) -> &'static str {
+        match self {
+            Self::Clock(_) => "Set the clock.",
+            Self::Scenario(_) => "Change the outcomes of payouts.",
+            Self::Fault(_) => "Add a fault.",
+            Self::EndFaults => "Remove all faults.",
+            Self::Loan(_) => "Approve a loan.",
+        }
+    }
+}
+
+impl Told {
+    fn index(&self) -> usize {
+        usize::try_from(self.done).unwrap_or(usize::MAX)
+    }
+
+    /// Stores that the act of the next step is done. Returns `false` if somebody else was first.
+    async fn claim(&self, sandbox: &Sandbox) -> Result<bool, Failure> {
+        let done = self.done;
+        let claim =
+            async move |connection: &mut Connection| Ok(query(CLAIM).bind(done).execute(connection).await? == 1);
+        sandbox.database.write(claim).await
+    }
+
+    /// Stores that it is not done after all.
+    async fn release(&self, sandbox: &Sandbox) -> Result<(), Failure> {
+        let done = self.done;
+        let release = async move |connection: &mut Connection| {
+            query(SET_DONE).bind(done).bind(done).bind(false).execute(connection).await?;
+            Ok(())
+        };
+        sandbox.database.write(release).await
+    }
+
+    fn progress(&self, story: Story, unmet: Vec<String>) -> Progress {
+        let next = self.index();
+        let steps = story.steps.into_iter().enumerate().map(|(index, step)| {
+            let state = match index.cmp(&next) {
+                std::cmp::Ordering::Less => StepState::Done,
+                std::cmp::Ordering::Equal => StepState::Next,
+                std::cmp::Ordering::Greater => StepState::Later,
+            };
+            ToldStep {
+                act: step.act.as_ref().map(Act::sentence),
+                expected: step.expect.as_ref().map(expected::sentences).unwrap_or_default(),
+                found: if state == StepState::Next { unmet.clone() } else { Vec::new() },
+                is_act_due: state == StepState::Next && step.act.is_some() && !self.acted,
+                say: step.say.0,
+                state,
+            }
+        });
+        let steps = steps.collect();
+        Progress { name: self.name.clone(), title: story.title.0, text: story.text, steps }
+    }
+}

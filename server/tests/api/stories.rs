@@ -1,0 +1,428 @@
+//! Stories: files that say how a sandbox begins and what happens in it.
+
+use std::{collections::BTreeSet, time::Instant};
+
+use axum::http::{Method, StatusCode};
+use insta::assert_snapshot;
+use mkopo::console::stories::{Stories, Story, schema};
+use serde_json::{Value, json};
+
+use crate::{
+    command_line::{self, mkopo},
+    sandboxes::Given,
+    slices,
+    test_app::{TestApp, wait_until},
+};
+
+const SHIPPED: [&str; 6] =
+    ["first-payout", "lost-answer", "next-day", "refused", "slice-breaks", "two-people"];
+
+/// A sandbox that tells a story.
+struct Told<'a> {
+    given: Given<'a>,
+    app: &'a TestApp,
+}
+
+impl<'a> Told<'a> {
+    async fn begin(app: &'a TestApp, story: &str) -> Self {
+        Self { given: Given::make(app, json!({"story": story})).await, app }
+    }
+
+    async fn story(&self) -> Value {
+        let answer = self.given.console(Method::GET, "/story", None).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        answer.json()
+    }
+
+    /// Does the act of the next step.
+    async fn next(&self) {
+        let answer = self.given.console(Method::POST, "/story/next", None).await;
+        assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.failure());
+    }
+
+    /// Waits until `number` steps are done.
+    async fn done(&self, number: usize) {
+        let mut story = Value::Null;
+        wait_until(&format!("{number} steps are done"), async || {
+            story = self.story().await;
+            let steps = story["steps"].as_array().unwrap();
+            steps.iter().filter(|step| step["state"] == "done").count() == number
+        })
+        .await;
+    }
+
+    async fn loan(&self, session: &str, loan_id: &str) -> Value {
+        let pending = self.given.pending(session).await;
+        pending.into_iter().find(|loan| loan["loan_id"] == loan_id).unwrap()
+    }
+
+    /// Pays a loan out, and returns the status.
+    async fn pay(&self, session: &str, loan_id: &str) -> u16 {
+        let loan = self.loan(session, loan_id).await;
+        self.app.as_time_passes(self.given.disburse(session, &loan)).await.status.as_u16()
+    }
+}
+
+#[tokio::test]
+async fn a_first_payout_is_told_to_its_end() {
+    let app = TestApp::start().await;
+    let told = Told::begin(&app, "first-payout").await;
+    told.done(0).await;
+    let session = told.given.sign_in("agent").await;
+    told.done(1).await;
+    assert_eq!(told.pay(&session, "LN-WANJIRU").await, 200);
+    told.done(3).await;
+}
+
+#[tokio::test]
+async fn a_refusal_and_its_reason_are_told_to_the_end() {
+    let app = TestApp::start().await;
+    let told = Told::begin(&app, "refused").await;
+    let session = told.given.sign_in("agent").await;
+    let found = &told.story().await["steps"][0]["found"];
+    assert_eq!(*found, json!(["Loan LN-OTIENO has no record."]));
+    assert_eq!(told.pay(&session, "LN-OTIENO").await, 422);
+    told.done(2).await;
+    assert_eq!(told.pay(&session, "LN-OTIENO").await, 200);
+    told.done(4).await;
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_told_to_its_end() {
+    let app = TestApp::start().await;
+    let told = Told::begin(&app, "lost-answer").await;
+    let session = told.given.sign_in("agent").await;
+    // Not before its turn.
+    told.next().await;
+    told.done(0).await;
+    assert_eq!(told.pay(&session, "LN-AMINA").await, 202);
+    told.done(1).await;
+    assert_eq!(told.story().await["steps"][1]["act"], "Set the clock.");
+    told.next().await;
+    told.done(3).await;
+}
+
+#[tokio::test]
+async fn the_day_after_is_told_to_its_end() {
+    let app = TestApp::start().await;
+    let told = Told::begin(&app, "next-day").await;
+    let session = told.given.sign_in("agent").await;
+    assert_eq!(told.pay(&session, "LN-NJERI-1").await, 200);
+    assert_eq!(told.pay(&session, "LN-NJERI-2").await, 200);
+    assert_eq!(told.pay(&session, "LN-NJERI-3").await, 422);
+    told.done(3).await;
+    told.next().await;
+    let session = told.given.sign_in("agent").await;
+    assert_eq!(told.pay(&session, "LN-NJERI-3").await, 200);
+    told.done(4).await;
+}
+
+#[tokio::test]
+async fn two_people_at_once_are_told_to_the_end_on_live_screens() {
+    let app = TestApp::start().await;
+    let told = Told::begin(&app, "two-people").await;
+    let (agent, supervisor) = (told.given.sign_in("agent").await, told.given.sign_in("supervisor").await);
+    let profile = |given: &Given<'_>, session: &str| {
+        app.send(given.request(Method::GET, "/api/v1/profile", Some(session), None))
+    };
+    assert_eq!(profile(&told.given, &agent).await.status, StatusCode::OK);
+    let loan = told.loan(&agent, "LN-KIPTOO").await;
+    let both = async { tokio::join!(told.given.disburse(&agent, &loan), told.given.disburse(&supervisor, &loan)) };
+    let (first, second) = app.as_time_passes(both).await;
+    let statuses = BTreeSet::from([first.status.as_u16(), second.status.as_u16()]);
+    assert_eq!(statuses, BTreeSet::from([200, 409]));
+    told.done(4).await;
+
+    // The screens of all others are as specified.
+    assert_eq!(app.sign_in("agent").await.get("/api/v1/profile").await.status, StatusCode::NOT_FOUND);
+    let other = Given::make(&app, json!({})).await;
+    let session = other.sign_in("agent").await;
+    assert_eq!(profile(&other, &session).await.status, StatusCode::NOT_FOUND);
+    let lively = Given::make(&app, json!({"screens": "live"})).await;
+    let session = lively.sign_in("agent").await;
+    assert_eq!(profile(&lively, &session).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_slice_breaks_in_its_sandbox_only() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("loans-break.yaml"),
+        "title: The loans break\nbreaks: [mfe-loans]\nsteps: [{ say: Look. }]\n",
+    )
+    .unwrap();
+    let portal = slices::portal();
+    let [portal_dir, stories] = [&portal, &folder].map(|folder| folder.path().to_str().unwrap());
+    let app = TestApp::start_with(&["--portal-dir", portal_dir, "--stories", stories]).await;
+    let told = Told::begin(&app, "loans-break").await;
+    let versions = async |sandbox: Option<&Given<'_>>| {
+        let answer = match sandbox {
+            Some(given) => given.call(Method::GET, "/slices.json", None, None).await,
+            None => app.send(crate::test_app::request(Method::GET, "/slices.json", None, None)).await,
+        };
+        let listed = answer.json();
+        listed["slices"]["mfe-loans"]["version"].as_str().map(str::to_owned)
+    };
+    assert_eq!(versions(Some(&told.given)).await.as_deref(), Some("0.1.1-breaks"));
+    assert_eq!(versions(None).await.as_deref(), Some("0.1.0"));
+}
+
+#[tokio::test]
+async fn a_story_begins_the_same_byte_for_byte_whether_it_is_told_or_done_by_calls() {
+    let app = TestApp::start().await;
+    let both = async |given: &Given<'_>| {
+        let session = given.sign_in("agent").await;
+        let mut bodies = Vec::new();
+        for list in ["/api/v1/disbursements/pending", "/api/v1/disbursement-records"] {
+            bodies.push(given.call(Method::GET, list, Some(&session), None).await.bytes);
+        }
+        bodies
+    };
+    let now = "2026-11-14T12:00:00.000Z";
+    let told = Told::begin(&app, "next-day").await;
+    let begun = both(&told.given).await;
+    assert!(begun.iter().all(|body| body.len() > 1000));
+    assert_eq!(both(&Told::begin(&app, "next-day").await.given).await, begun);
+
+    let by_calls = Given::make(&app, json!({"seed": 1, "now": now})).await;
+    for (number, amount) in [(1, 250_000), (2, 250_000), (3, 20_000)] {
+        let loan = json!({
+            "loan_id": format!("LN-NJERI-{number}"), "customer_id": "CUS-NJERI", "customer_first_name": "Njeri",
+            "customer_last_name": "Mwangi", "customer_phone_number": "+254712000205",
+            "total_loan_amount": amount,
+        });
+        let approved = by_calls.console(Method::POST, "/loans", Some(json!({"loan": loan}))).await;
+        assert_eq!(approved.status, StatusCode::CREATED);
+    }
+    assert_eq!(both(&by_calls).await, begun);
+}
+
+#[tokio::test]
+async fn all_of_a_story_is_there_or_nothing_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("held.yaml"),
+        "title: A held build\nslices: { mfe-loans: 9.9.9 }\nsteps: [{ say: Look. }]\n",
+    )
+    .unwrap();
+    let app = TestApp::start_with(&["--stories", folder.path().to_str().unwrap()]).await;
+    let wish = json!({"name": "held", "story": "held"});
+    let refused = app.console(Method::POST, "/sandboxes", Some(wish)).await;
+    assert_eq!(refused.status, StatusCode::NOT_FOUND);
+    assert_eq!(app.console(Method::GET, "/sandboxes/held", None).await.status, StatusCode::NOT_FOUND);
+
+    for (wish, text) in [
+        (json!({"story": "no-such"}), "There is no story with this name."),
+        (
+            json!({"story": "refused", "seed": 2}),
+            "story sets seed, now, frozen and screens, and has no recording: leave them out.",
+        ),
+    ] {
+        let refused = app.console(Method::POST, "/sandboxes", Some(wish)).await;
+        assert_eq!(refused.failure(), (422, "invalid_request".to_owned(), text.to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn main_tells_no_story() {
+    let app = TestApp::start().await;
+    for (method, call) in [(Method::GET, "/story"), (Method::POST, "/story/next")] {
+        let answer = app.console(method, call, None).await;
+        assert_eq!(answer.failure(), (404, "no_story".to_owned(), "This sandbox tells no story.".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_read_again_when_it_changes_and_a_wrong_one_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.yaml");
+    let stories = Stories::open(Some(folder.path().to_owned()));
+    let titles = || -> Vec<String> {
+        let (all, _) = stories.all();
+        all.iter().filter(|file| file.name == "mine").map(|file| file.story.title.0.clone()).collect()
+    };
+    assert_eq!(titles(), Vec::<String>::new());
+    std::fs::write(&file, "title: One\nsteps: [{ say: Look. }]\n").unwrap();
+    assert_eq!(titles(), ["One"]);
+    std::fs::write(&file, "title: Another\nsteps: [{ say: Look. }]\n").unwrap();
+    assert_eq!(titles(), ["Another"]);
+    std::fs::write(&file, "title: Wrong\nsteps: [{ sing: Look. }]\n").unwrap();
+    assert_eq!(titles(), ["Another"]);
+    let (_, bad) = stories.all();
+    assert_eq!((bad[0].file.as_str(), bad[0].line), ("mine.yaml", Some(2)));
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(titles(), Vec::<String>::new());
+    assert_eq!(stories.all().1, []);
+}
+
+/// Texts that are no stories.
+fn wrong() -> Vec<(&'static str, String)> {
+    let with = |more: &str| format!("title: Wrong\n{more}\nsteps: [{{ say: Look. }}]\n");
+    let bomb = format!("loans:\n  - &a {{ notes: {} }}\n{}", "x".repeat(30_000), "  - *a\n".repeat(4000));
+    let loan = |id: &str| format!("  - {{ loan_id: {id}, total_loan_amount: 1000 }}\n");
+    let many: String = (0..1001).map(|number| loan(&format!("L{number}"))).collect();
+    vec![
+        ("nothing", String::new()),
+        ("a list", "- title: Wrong\n".to_owned()),
+        ("no step", "title: Wrong\nsteps: []\n".to_owned()),
+        ("a field that is unknown", with("colour: red")),
+        ("a time that is none", with("clock: { now: yesterday }")),
+        ("a seed that is none", with("seed: many")),
+        ("an unknown outcome", with("scenario:\n  next: [perhaps]")),
+        ("an unknown role", with("staff:\n  - { email: a@b.co, first_name: A, last_name: B, phone_number: '0712000300', role: king }")),
+        ("a loan twice", with(&format!("loans:\n{}{}", loan("L1"), loan("L1")))),
+        ("an amount of nothing", with("loans:\n  - { loan_id: L1, total_loan_amount: 0 }")),
+        ("a phone that is none", with("loans:\n  - { customer_phone_number: '911' }")),
+        ("too many loans", with(&format!("loans:\n{many}"))),
+        ("a fault without its status", with("faults:\n  - { path: /api/v1/auth/me, kind: status }")),
+        ("a slice that is none", with("breaks: [loans]")),
+        ("a version that is none", with("slices: { mfe-loans: newest }")),
+        ("two acts in a step", "title: Wrong\nsteps:\n  - { say: Look., act: { end_faults: true, clock: { advance: 1m } } }\n".to_owned()),
+        ("an act that does nothing", "title: Wrong\nsteps:\n  - { say: Look., act: {} }\n".to_owned()),
+        ("an expectation of nothing", "title: Wrong\nsteps:\n  - { say: Look., expect: {} }\n".to_owned()),
+        ("a loan that is not there", "title: Wrong\nsteps:\n  - { say: Look., expect: { record: { loan: L9, status: COMPLETED } } }\n".to_owned()),
+        ("a bomb of anchors", with(&bomb)),
+        ("a circle of anchors", "title: Wrong\nsteps: &a [*a]\n".to_owned()),
+        ("two documents", "title: One\nsteps: [{ say: Look. }]\n---\ntitle: Two\n".to_owned()),
+        ("a tab", "title: Wrong\nsteps:\n\t- say: Look.\n".to_owned()),
+    ]
+}
+
+#[test]
+fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
+    let mut refused = String::new();
+    for (what, text) in wrong() {
+        let begun = Instant::now();
+        let bad = Story::read("wrong.yaml", &text).unwrap_err();
+        assert!(begun.elapsed().as_secs() < 2, "{what}");
+        refused.push_str(&format!("{what}\n  {bad}\n"));
+    }
+    assert_snapshot!(refused, @r#"
+    nothing
+      wrong.yaml:1: missing field `title`
+    a list
+      wrong.yaml:1: invalid type: sequence, expected the fields of a story
+    no step
+      wrong.yaml:2: A story has at least one step.
+    a field that is unknown
+      wrong.yaml:2: unknown field `colour`, expected one of `title`, `text`, `seed`, `clock`, `screens`, `staff`, `loans`, `scenario`, `faults`, `settings`, `slices`, `breaks`, `steps`
+    a time that is none
+      wrong.yaml:2: clock.now: "yesterday" is not a time such as 2026-11-14T09:00:00Z.
+    a seed that is none
+      wrong.yaml:2: seed: seed must be a whole number from 0 to 4294967295, or `empty`.
+    an unknown outcome
+      wrong.yaml:3: scenario.next: unknown outcome perhaps
+    an unknown role
+      wrong.yaml:3: staff[0].role: unknown variant `king`, expected one of `admin`, `agent`, `supervisor`
+    a loan twice
+      wrong.yaml:4: The loan L1 is there twice.
+    an amount of nothing
+      wrong.yaml:3: loans: total_loan_amount must be between 1 and 1,000,000,000,000.
+    a phone that is none
+      wrong.yaml:3: loans: customer_phone_number must be a Kenyan mobile number such as +254712345678.
+    too many loans
+      wrong.yaml:3: loans: There may be at most 1000 here.
+    a fault without its status
+      wrong.yaml:3: faults: A fault of kind status needs a status from 400 to 599.
+    a slice that is none
+      wrong.yaml:2: breaks[0]: There is no slice loans.
+    a version that is none
+      wrong.yaml:2: slices.mfe-loans: unexpected character 'n' while parsing major version number
+    two acts in a step
+      wrong.yaml:3: steps[0]: act must have one of clock, scenario, fault, end_faults: true, and loan.
+    an act that does nothing
+      wrong.yaml:3: steps[0]: act must have one of clock, scenario, fault, end_faults: true, and loan.
+    an expectation of nothing
+      wrong.yaml:3: steps[0]: expect must have at least one of record, message, session, and books: true.
+    a loan that is not there
+      wrong.yaml:3: No loan of the story has the loan_id L9.
+    a bomb of anchors
+      wrong.yaml:3: loans: There may be at most 1000 here.
+    a circle of anchors
+      wrong.yaml:2: steps[0]: invalid type: sequence, expected the fields of a step
+    two documents
+      wrong.yaml: deserializing from YAML containing more than one document is not supported
+    a tab
+      wrong.yaml:3: found character that cannot start any token
+    "#);
+    let large = format!("title: Wrong\ntext: {}\nsteps: [{{ say: Look. }}]\n", "x".repeat(70_000));
+    assert_eq!(Story::read("large.yaml", &large).unwrap_err().to_string(), "large.yaml: A story has at most 64 KiB.");
+}
+
+fn shipped(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/stories/{name}.yaml", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+#[test]
+fn the_schema_accepts_the_stories_of_the_product_and_refuses_what_is_wrong_in_shape() {
+    let validator = jsonschema::validator_for(&schema().unwrap()).unwrap();
+    for name in SHIPPED {
+        let story: Value = yaml_serde::from_str(&shipped(name)).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&story).map(|error| error.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{name}");
+    }
+    let wrong_in_shape = [
+        "no step", "a field that is unknown", "a seed that is none", "an unknown outcome", "an unknown role",
+        "an amount of nothing", "two acts in a step", "an act that does nothing", "an expectation of nothing",
+        "too many loans",
+    ];
+    for (what, text) in wrong().into_iter().filter(|(what, _)| wrong_in_shape.contains(what)) {
+        let story: Value = yaml_serde::from_str(&text).unwrap();
+        assert!(!validator.is_valid(&story), "{what}");
+    }
+}
+
+/// The fields of the schema are those that are read: an unknown one names them all.
+#[test]
+fn the_schema_names_the_fields_that_are_read() {
+    let schemas = schema().unwrap()["components"]["schemas"].clone();
+    let with = |part: &str| format!("title: Wrong\nsteps: [{{ say: Look. }}]\n{part}");
+    let step = |part: &str| format!("title: Wrong\nsteps:\n  - {{ say: Look., {part} }}\n");
+    for (text, fields) in [
+        (with("x: 1"), &schemas["Story"]),
+        (with("clock: { x: 1 }"), &schemas["Story"]["properties"]["clock"]),
+        (with("staff: [{ x: 1 }]"), &schemas["StoryColleague"]),
+        (with("loans: [{ x: 1 }]"), &schemas["LoanToApprove"]),
+        (with("scenario: { x: 1 }"), &schemas["ScenarioChange"]),
+        (with("faults: [{ x: 1 }]"), &schemas["NewFault"]),
+        (with("settings: { x: 1 }"), &schemas["NewPortalRules"]),
+        (step("x: 1"), &schemas["StoryStep"]),
+        (step("act: { x: 1 }"), &schemas["StoryAct"]),
+        (step("act: { clock: { x: 1 } }"), &schemas["ClockChange"]),
+        (step("expect: { x: 1 }"), &schemas["StoryExpectation"]),
+        (step("expect: { record: { x: 1 } }"), &schemas["StoryExpectation"]["properties"]["record"]),
+        (step("expect: { message: { x: 1 } }"), &schemas["StoryExpectation"]["properties"]["message"]),
+    ] {
+        let reason = Story::read("fields.yaml", &text).unwrap_err().reason;
+        let (_, expected) = reason.split_once("expected").unwrap_or_else(|| panic!("{text}: {reason}"));
+        let read: BTreeSet<&str> = expected.split('`').skip(1).step_by(2).collect();
+        let named: BTreeSet<&str> =
+            fields["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(read, named, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn the_command_checks_files_and_makes_a_sandbox_that_tells_a_story() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = format!("{}/stories/refused.yaml", env!("CARGO_MANIFEST_DIR"));
+    let bad = folder.path().join("bad.yaml");
+    std::fs::write(&bad, "title: Wrong\nsteps: [{ say: 1, sing: 2 }]\n").unwrap();
+    let check = |files: &[&str]| mkopo().args(["story", "check"]).args(files).output().unwrap();
+    assert!(check(&[&good]).status.success());
+    let checked = check(&[&good, bad.to_str().unwrap()]);
+    assert_eq!(command_line::error_line(&checked), "mkopo: 1 of 2 files can't be read");
+    let printed = String::from_utf8_lossy(&checked.stdout).replace(&good, "refused.yaml");
+    assert_snapshot!(printed, @"
+    refused.yaml: A refusal and its reason
+    bad.yaml:2: steps[0]: unknown field `sing`, expected one of `say`, `act`, `expect`
+    ");
+
+    let app = TestApp::start().await;
+    let made = command_line::command(&app, &["sandbox", "add", "told", "--story", "refused"]).await;
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let listed = app.console(Method::GET, "/stories", None).await.json();
+    let names: Vec<&str> =
+        listed["stories"].as_array().unwrap().iter().map(|story| story["name"].as_str().unwrap()).collect();
+    assert_eq!(names, SHIPPED);
+}
