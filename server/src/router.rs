@@ -24,6 +24,8 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
         .merge(slices::deploy::api::routes())
         .merge(slices::reports::api::routes())
         .merge(page_spans::routes())
+        .merge(console::stories::guest::routes())
+        .merge(console::stories::open::routes(&sandbox.settings))
         .merge(portal::routes(&sandbox))
         .merge(reference::page())
         .merge(health::routes())

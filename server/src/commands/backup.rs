@@ -122,6 +122,31 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Puts the sandbox in `file` in the place of the data, unless there is data already.
+///
+/// # Errors
+/// If the file can't be read or is no sandbox, or the data folder can't be written.
+pub async fn begin_from(store: &StoreSettings, file: &Path) -> anyhow::Result<()> {
+    let database = store.database_file()?;
+    let _lock = folder_lock::lock(store, "stop it first, or set MKOPO_DATA_DIR to another folder")?;
+    if database.exists() {
+        return Ok(());
+    }
+    let part = PartialFile::beside(&database);
+    let mut taken = File::open(file).with_context(|| format!("can't read {}", file.display()))?;
+    database
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| part.create())
+        .and_then(|mut to| {
+            io::copy(&mut taken, &mut to)?;
+            to.sync_all()
+        })
+        .with_context(|| format!("can't write {}", database.display()))?;
+    check(&part.0).await.with_context(|| format!("{} is not a sandbox of Mkopo", file.display()))?;
+    rename(&part.0, &database)
+}
+
 /// Adds to the backup `part` the events in `database` since the backup, and an event for the restore.
 async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
     let restored = Database::open(part).await?;

@@ -23,9 +23,10 @@ pub use self::{
     ready::ReadySettings,
     sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
     seed::SeedSettings,
+    serve::DemoSettings,
     server::ServerArguments,
     slice::{SliceCommand, SliceSettings},
-    story::{StoryCommand, StorySettings},
+    story::{AddLink, StoryCommand, StorySettings},
     user::{AddUser, UserCommand, UserSettings},
 };
 use settings::Settings;
@@ -100,7 +101,7 @@ pub enum Command {
     /// Run the service until it is stopped.
     Serve(Settings),
     /// Run the service in demo mode until it is stopped: with demo data, and demo accounts with a known password.
-    Demo(Settings),
+    Demo(DemoSettings),
     /// Check that the service on this machine is ready, for health checks.
     Ready(ReadySettings),
     /// Manage the accounts of staff.
@@ -115,7 +116,7 @@ pub enum Command {
     Provider(ProviderArguments),
     /// Make, list and remove sandboxes.
     Sandbox(SandboxSettings),
-    /// Check the files of stories.
+    /// Check the files of stories, and make links for guests.
     Story(StorySettings),
 }
 
@@ -127,7 +128,7 @@ impl Command {
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Serve(settings) => serve::run(settings).await,
-            Self::Demo(settings) => serve::run(Settings { demo: true, ..settings }).await,
+            Self::Demo(settings) => serve::run_demo(settings).await,
             Self::Ready(settings) => ready::run(&settings),
             Self::User(settings) => user::run(settings).await,
             Self::Data(settings) => data::run(settings).await,
@@ -135,7 +136,7 @@ impl Command {
             Self::Slice(settings) => tokio::task::spawn_blocking(|| slice::run(settings)).await?,
             Self::Provider(arguments) => provider::run(arguments).await,
             Self::Sandbox(settings) => tokio::task::spawn_blocking(|| sandbox::run(settings)).await?,
-            Self::Story(settings) => story::run(settings),
+            Self::Story(settings) => tokio::task::spawn_blocking(|| story::run(settings)).await?,
         }
     }
 }

@@ -1,11 +1,14 @@
 //! `mkopo sandbox`: makes, lists and removes sandboxes of a running service.
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 
 use super::server::{Body, ServerArguments};
-use crate::sandboxes::Name;
+use crate::{console::stories::read_file, sandboxes::Name};
 use lending::demo::Recording;
 
 /// The arguments of `mkopo sandbox`.
@@ -61,8 +64,8 @@ pub struct AddSandbox {
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
 
-    /// The story that it tells, which has its seed, its time and all that happens in it.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["seed", "now", "frozen", "from"])]
+    /// The story that it tells, which has its seed, its time and all that happens in it: the name of one, or a file.
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["seed", "now", "frozen", "from"])]
     pub story: Option<String>,
 
     /// Time without use after which it expires, such as 90m, 12h or 2d; 24h by default.
@@ -98,7 +101,7 @@ impl AddSandbox {
             ("now", self.now.as_ref().map(|now| json!(now))),
             ("expires_in", self.expires_in.as_ref().map(|expires_in| json!(expires_in))),
             ("frozen", self.frozen.then_some(json!(true))),
-            ("story", self.story.as_ref().map(|story| json!(story))),
+            ("story", self.story.as_deref().map(story).transpose()?),
             ("recording", recording.map(|recording| json!(recording))),
         ];
         for (name, value) in fields {
@@ -108,6 +111,15 @@ impl AddSandbox {
         }
         Ok(body)
     }
+}
+
+/// The name of a story, or the whole one in a file.
+fn story(given: &str) -> anyhow::Result<Value> {
+    let path = Path::new(given);
+    if path.extension().is_none() {
+        return Ok(json!(given));
+    }
+    Ok(yaml_serde::from_str(&read_file(path)?.text)?)
 }
 
 /// Prints the fields of a new sandbox, as in the API.

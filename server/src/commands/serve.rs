@@ -1,12 +1,12 @@
 //! `mkopo serve`: runs the service until it is stopped.
 
-use std::{io::Write, net::SocketAddr, time::Duration};
+use std::{io::Write, net::SocketAddr, path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use futures::FutureExt;
 use tokio::{net::TcpListener, signal};
 
-use super::folder_lock;
+use super::{backup::begin_from, folder_lock};
 use crate::{
     http::connections::{self, Limits},
     monitoring::log,
@@ -19,6 +19,29 @@ use settings::{ConsoleListen, Settings};
 
 /// Timeout of a shutdown for running payouts: a payout is answered within 8 s.
 const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
+
+/// The settings of `mkopo demo`.
+#[derive(clap::Args, Debug)]
+pub struct DemoSettings {
+    /// Begin with a sandbox that somebody took along from the card of a story. Data that is there already stays.
+    #[arg(long, env = "MKOPO_FROM", value_name = "FILE")]
+    pub from: Option<PathBuf>,
+
+    /// All other settings.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// Runs `mkopo demo`.
+///
+/// # Errors
+/// As [`run`], and if the file is no sandbox.
+pub async fn run_demo(DemoSettings { from, settings }: DemoSettings) -> anyhow::Result<()> {
+    if let Some(file) = from {
+        begin_from(&settings.store, &file).await?;
+    }
+    run(Settings { demo: true, ..settings }).await
+}
 
 /// Runs the command.
 pub async fn run(mut settings: Settings) -> anyhow::Result<()> {

@@ -1,9 +1,11 @@
-//! `mkopo story`: checks the files of stories.
+//! `mkopo story`: checks the files of stories, and makes links for guests.
 
 use std::{io::Write, path::PathBuf};
 
 use anyhow::bail;
+use serde_json::{Value, json};
 
+use super::server::{Body, ServerArguments};
 use crate::console::stories::read_file;
 
 /// The arguments of `mkopo story`.
@@ -23,17 +25,91 @@ pub enum StoryCommand {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// Make a link to a story, and print its address.
+    Link(AddLink),
+    /// List the links: id, story, sandboxes made and at most, end.
+    Links {
+        /// The service.
+        #[command(flatten)]
+        server: ServerArguments,
+        /// Print JSON, with the field names of the console's API.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a link. Its sandboxes stay until their time.
+    Revoke {
+        /// The service.
+        #[command(flatten)]
+        server: ServerArguments,
+        /// Its id.
+        id: String,
+    },
+}
+
+/// The link to make.
+#[derive(clap::Args, Debug)]
+pub struct AddLink {
+    /// The service.
+    #[command(flatten)]
+    pub server: ServerArguments,
+
+    /// The name of the story.
+    pub story: String,
+
+    /// The role of who opens it, and the roles of others whom they can invite: `agent`, `supervisor`, `admin`.
+    #[arg(long = "role", value_name = "ROLE")]
+    pub roles: Vec<String>,
+
+    /// How many sandboxes it makes; 1 by default.
+    #[arg(long, value_name = "NUMBER")]
+    pub worlds: Option<u32>,
+
+    /// How long each sandbox is there, such as 30m or 2h; 2h by default.
+    #[arg(long, value_name = "DURATION")]
+    pub lives_for: Option<String>,
+
+    /// How long the link works, such as 12h or 7d; 7d by default.
+    #[arg(long, value_name = "DURATION")]
+    pub works_for: Option<String>,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// If a file is wrong.
+/// If a file is wrong, or the service refuses.
 pub fn run(settings: StorySettings) -> anyhow::Result<()> {
-    let StoryCommand::Check { files } = settings.command;
+    let mut out = std::io::stdout().lock();
+    match settings.command {
+        StoryCommand::Check { files } => return check(&files),
+        StoryCommand::Link(add) => {
+            let body = Body::Json(add.body());
+            let made = add.server.open(None)?.console("POST", "/story-links", body)?;
+            writeln!(out, "{}", made["url"].as_str().unwrap_or_default())?;
+        }
+        StoryCommand::Links { server, json } => {
+            let all = server.open(None)?.console("GET", "/story-links", Body::Empty)?;
+            if json {
+                writeln!(out, "{all:#}")?;
+                return Ok(());
+            }
+            for link in all.as_array().into_iter().flatten() {
+                let text = |field: &str| link[field].as_str().unwrap_or_default();
+                let made = format!("{} of {}", link["made"], link["worlds"]);
+                writeln!(out, "{}\t{}\t{made}\t{}", text("id"), text("story"), text("works_until"))?;
+            }
+        }
+        StoryCommand::Revoke { server, id } => {
+            server.open(None)?.console("DELETE", &format!("/story-links/{id}"), Body::Empty)?;
+            writeln!(out, "The link is revoked.")?;
+        }
+    }
+    Ok(())
+}
+
+fn check(files: &[PathBuf]) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let mut wrong = 0;
-    for path in &files {
+    for path in files {
         match read_file(path) {
             Ok(file) => writeln!(out, "{}: {}", path.display(), file.story.title.0)?,
             Err(bad) => {
@@ -46,4 +122,22 @@ pub fn run(settings: StorySettings) -> anyhow::Result<()> {
         bail!("{wrong} of {} files can't be read", files.len());
     }
     Ok(())
+}
+
+impl AddLink {
+    fn body(&self) -> Value {
+        let mut body = json!({ "story": self.story });
+        let fields = [
+            ("roles", (!self.roles.is_empty()).then(|| json!(self.roles))),
+            ("worlds", self.worlds.map(|worlds| json!(worlds))),
+            ("lives_for", self.lives_for.as_ref().map(|time| json!(time))),
+            ("works_for", self.works_for.as_ref().map(|time| json!(time))),
+        ];
+        for (name, value) in fields {
+            if let Some(value) = value {
+                body[name] = value;
+            }
+        }
+        body
+    }
 }

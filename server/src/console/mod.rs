@@ -62,10 +62,7 @@ use self::{
     stories::Stories,
     view::{ROOT, files, page::Page, under_root},
 };
-use crate::{
-    health::METRICS,
-    sandboxes::sync,
-};
+use crate::{health::METRICS, sandboxes::sync};
 use ::slices::api as slice_calls;
 use base::error::Failure;
 
@@ -94,7 +91,10 @@ pub fn absent() -> Router {
 }
 
 fn calls() -> Router {
-    let operators = Router::new().merge(sandboxes::api::routes()).merge(deploy_tokens::api::routes());
+    let operators = Router::new()
+        .merge(sandboxes::api::routes())
+        .merge(stories::api::operators_routes())
+        .merge(deploy_tokens::api::routes());
     Router::new()
         .merge(outbox::api::routes())
         .merge(scenario::api::routes())

@@ -39,6 +39,15 @@ pub enum ConsoleRefusal {
     /// The sandbox tells no story.
     #[error("This sandbox tells no story.")]
     NoStory,
+    /// The code of a guest is wrong.
+    #[error("This address does not lead to a sandbox any more.")]
+    NoEntry,
+    /// No link has this id, or it was revoked.
+    #[error("There is no such link.")]
+    LinkNotFound,
+    /// There are as many links as there may be.
+    #[error("There are 200 links that work: revoke some first.")]
+    TooManyLinks,
 }
 
 impl Refused for ConsoleRefusal {
@@ -53,6 +62,9 @@ impl Refused for ConsoleRefusal {
             Self::AccountExists(_) => (StatusCode::CONFLICT, "account_exists"),
             Self::SnapshotNotFound(_) => (StatusCode::NOT_FOUND, "snapshot_not_found"),
             Self::NoStory => (StatusCode::NOT_FOUND, "no_story"),
+            Self::NoEntry => (StatusCode::NOT_FOUND, "no_entry"),
+            Self::LinkNotFound => (StatusCode::NOT_FOUND, "link_not_found"),
+            Self::TooManyLinks => (StatusCode::TOO_MANY_REQUESTS, "too_many_links"),
         }
     }
 

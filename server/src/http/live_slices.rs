@@ -40,6 +40,9 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
     if settings.has_live_screens() {
         body["portal"]["screens"] = "live".into();
     }
+    if sandbox.story().await?.is_some() {
+        body["portal"]["story"] = true.into();
+    }
     if !sandbox.is_main() {
         body["portal"]["sandbox"] = json!(sandbox.name);
     }

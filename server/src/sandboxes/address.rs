@@ -108,6 +108,12 @@ impl Addresses {
         Some(format!("{}/console", self.console(name)?))
     }
 
+    /// The addresses of all sandboxes' portals, as a policy for browsers names them.
+    pub fn all_portals(&self) -> String {
+        let (scheme, host) = self.portal.split_once("://").unwrap_or(("http", &self.portal));
+        format!("{scheme}://*.{}{}", self.domain, &host[without_port(host).len()..])
+    }
+
     /// The scheme and the port of `origin` at the subdomain of `name`.
     fn at_subdomain(&self, name: &Name, origin: &str) -> String {
         if name.is_main() {

@@ -28,6 +28,10 @@ const TAKE_OVER: Duration = Duration::from_mins(10);
 pub struct Known {
     pub record: Record,
     last_used_at: AtomicI64,
+    /// When it goes, whether it is used or not, in ms; the largest number for never.
+    ends_at: AtomicI64,
+    /// Whether its end can be put off.
+    may_keep: AtomicBool,
     /// When its use was stored last, in ms, and the number of calls stored then and received since.
     stored_at: AtomicI64,
     stored_calls: AtomicI64,
@@ -57,6 +61,8 @@ impl Known {
     pub fn new(record: Record) -> Self {
         Self {
             last_used_at: AtomicI64::new(record.last_used_at.0),
+            ends_at: AtomicI64::new(record.ends_at().map_or(i64::MAX, |at| at.0)),
+            may_keep: AtomicBool::new(record.may_keep()),
             stored_at: AtomicI64::new(record.last_used_at.0),
             stored_calls: AtomicI64::new(record.calls),
             new_calls: AtomicI64::default(),
@@ -104,7 +110,25 @@ impl Known {
 
     /// When the sandbox expires if it is not used again.
     pub fn expires_at(&self) -> UnixMillis {
-        self.last_used_at().plus(self.record.expires_in())
+        let unused = self.last_used_at().plus(self.record.expires_in());
+        self.ends_at().map_or(unused, |ends_at| ends_at.min(unused))
+    }
+
+    /// When it goes, whether it is used or not.
+    pub fn ends_at(&self) -> Option<UnixMillis> {
+        let ends_at = self.ends_at.load(Ordering::Acquire);
+        (ends_at < i64::MAX).then_some(UnixMillis(ends_at))
+    }
+
+    /// Returns whether its end can be put off.
+    pub fn may_keep(&self) -> bool {
+        self.may_keep.load(Ordering::Acquire)
+    }
+
+    /// Records that its end was put off.
+    pub fn keep_until(&self, ends_at: UnixMillis) {
+        self.ends_at.store(ends_at.0, Ordering::Release);
+        self.may_keep.store(false, Ordering::Release);
     }
 
     /// Returns `true` if the use of the sandbox is to be stored.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
-use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
+use super::{LONGEST_EXPIRY, Name, OfLink, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
 use crate::sandboxes::{Kept, SandboxRefusal};
 use base::{
     clock::{Setting, UnixMillis},
@@ -37,6 +37,8 @@ pub struct Wish {
     pub screens: Option<Screens>,
     /// The time without use after which it expires.
     pub expires_in: Duration,
+    /// The link that makes it, and when it goes; `None` if no link makes it.
+    pub of_link: Option<OfLink>,
 }
 
 /// A new sandbox.
@@ -95,7 +97,8 @@ impl Sandboxes {
         }
         let token = hex::encode(self.randomness.bytes::<32>());
         let fingerprint = self.fingerprints.of(&token_parts(&token));
-        let record = Record::new(id, name, fingerprint, now, wish.expires_in).with_screens(wish.screens);
+        let record = Record::new(id, name, fingerprint, now, wish.expires_in);
+        let record = record.with(wish.screens, wish.of_link.clone());
         if let Err(failure) = self.enter(record.clone(), trail).await {
             // If the commit may have succeeded, the scheduler deletes the data when there is no row.
             if !matches!(failure, Failure::NotCommitted) {

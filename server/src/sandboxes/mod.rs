@@ -11,6 +11,7 @@ mod make;
 mod name;
 mod not_found;
 pub mod open_files;
+mod put_off;
 mod records;
 mod refusal;
 mod registry;
@@ -38,7 +39,7 @@ pub use self::{
     make::{Made, Wish, token_parts},
     name::Name,
     not_found::page as not_found_page,
-    records::Record,
+    records::{OfLink, Record},
     registry::{Calls, InUse, Listed},
     sandbox::{Kept, Sandbox, SandboxState},
     scheduler::{keep, tend},

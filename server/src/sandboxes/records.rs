@@ -28,6 +28,18 @@ pub struct Record {
     /// When background work is due in the sandbox.
     due_at: Option<UnixMillis>,
     live_screens: Option<bool>,
+    link_id: Option<String>,
+    ends_at: Option<UnixMillis>,
+    kept: bool,
+}
+
+/// The link that made a sandbox, and the time at which the sandbox goes, whether it is used or not.
+#[derive(Clone, Debug)]
+pub struct OfLink {
+    /// The link's id.
+    pub link_id: String,
+    /// The time.
+    pub ends_at: UnixMillis,
 }
 
 impl Record {
@@ -44,12 +56,32 @@ impl Record {
             calls: 0,
             due_at: None,
             live_screens: None,
+            link_id: None,
+            ends_at: None,
+            kept: false,
         }
     }
 
-    /// The same row, with these screens in place of the deployment's.
-    pub fn with_screens(self, screens: Option<Screens>) -> Self {
-        Self { live_screens: screens.map(|screens| screens == Screens::Live), ..self }
+    /// The same row, with these screens in place of the deployment's, and made by this link.
+    pub fn with(self, screens: Option<Screens>, of_link: Option<OfLink>) -> Self {
+        let live_screens = screens.map(|screens| screens == Screens::Live);
+        let (link_id, ends_at) = of_link.map(|of| (of.link_id, of.ends_at)).unzip();
+        Self { live_screens, link_id, ends_at, ..self }
+    }
+
+    /// When it goes, as stored; `None` if only by not being used.
+    pub fn ends_at(&self) -> Option<UnixMillis> {
+        self.ends_at
+    }
+
+    /// The link that made it, if one did.
+    pub fn link_id(&self) -> Option<&str> {
+        self.link_id.as_deref()
+    }
+
+    /// Returns whether its end can be put off.
+    pub fn may_keep(&self) -> bool {
+        self.link_id.is_some() && !self.kept
     }
 
     /// Its screens; `None` if they are those of the deployment.
@@ -64,12 +96,15 @@ impl Record {
 
     /// When it expires or has work due, whichever is first, as stored.
     pub fn next_event(&self) -> Option<UnixMillis> {
-        self.due_at.into_iter().chain([self.last_used_at.plus(self.expires_in())]).min()
+        let expires_at = self.last_used_at.plus(self.expires_in());
+        self.due_at.into_iter().chain(self.ends_at).chain([expires_at]).min()
     }
 }
 
 const ALL: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens FROM sandbox
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens, link_id,
+           ends_at, kept
+    FROM sandbox
     ORDER BY last_used_at DESC, sandbox_id";
 
 /// All sandboxes, the most recently used first.
@@ -87,7 +122,9 @@ pub async fn ids(connection: &mut Connection) -> Result<HashSet<String>, sqlx::E
 }
 
 const FIND: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens FROM sandbox
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens, link_id,
+           ends_at, kept
+    FROM sandbox
     WHERE name = $1";
 
 /// The sandbox with this name.
@@ -98,8 +135,9 @@ pub async fn find(connection: &mut Connection, name: &Name) -> Result<Option<Rec
 const COUNT: &str = "SELECT count(*) FROM sandbox";
 
 const INSERT: &str = "
-    INSERT INTO sandbox (sandbox_id, name, token, created_at, last_used_at, expires_in_ms, live_screens)
-    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING";
+    INSERT INTO sandbox (sandbox_id, name, token, created_at, last_used_at, expires_in_ms, live_screens,
+        link_id, ends_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (name) DO NOTHING";
 
 /// Inserts `record`, if there are fewer sandboxes than `limit`.
 ///
@@ -115,6 +153,8 @@ pub async fn insert(connection: &mut Connection, record: &Record, limit: u32) ->
         .bind(record.last_used_at)
         .bind(record.expires_in_ms)
         .bind(record.live_screens)
+        .bind(&record.link_id)
+        .bind(record.ends_at)
         .execute(connection)
         .await?;
     if inserted == 0 { Err(SandboxRefusal::SandboxExists(record.name.to_string()).into()) } else { Ok(()) }
@@ -168,8 +208,22 @@ pub async fn store_uses(connection: &mut Connection, uses: &[Use]) -> Result<(),
     Ok(())
 }
 
+const PUT_OFF: &str = "
+    UPDATE sandbox SET ends_at = $2, kept = $3 WHERE sandbox_id = $1 AND link_id IS NOT NULL AND kept <> $3";
+
+/// Puts the end of a sandbox off, once. Returns `false` if it can't be.
+pub async fn put_off_end(
+    connection: &mut Connection,
+    id: &str,
+    ends_at: UnixMillis,
+) -> Result<bool, sqlx::Error> {
+    Ok(query(PUT_OFF).bind(id).bind(ends_at).bind(true).execute(connection).await? == 1)
+}
+
 const DUE: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens FROM sandbox
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens, link_id,
+           ends_at, kept
+    FROM sandbox
     WHERE due_at <= $1 ORDER BY due_at";
 
 /// The sandboxes in which work is due, the longest due first.
@@ -178,8 +232,10 @@ pub async fn due(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Rec
 }
 
 const EXPIRED: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens FROM sandbox
-    WHERE last_used_at + expires_in_ms <= $1 ORDER BY last_used_at";
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens, link_id,
+           ends_at, kept
+    FROM sandbox
+    WHERE last_used_at + expires_in_ms <= $1 OR ends_at <= $1 ORDER BY last_used_at";
 
 /// The sandboxes that have expired, as stored.
 pub async fn expired(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {

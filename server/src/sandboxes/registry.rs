@@ -184,7 +184,7 @@ impl Sandboxes {
     }
 
     /// The state of the sandbox with this name; its row is read if this server does not know it yet.
-    async fn known(&self, name: &Name) -> Result<Arc<Known>, Failure> {
+    pub(super) async fn known(&self, name: &Name) -> Result<Arc<Known>, Failure> {
         if let Some(known) = self.all_known().get(name) {
             return Ok(Arc::clone(known));
         }
@@ -360,7 +360,7 @@ impl Sandboxes {
             url: self.addresses.portal(&record.name),
             console_url: self.addresses.console_url(&record.name),
             created_at: Some(record.created_at),
-            expires_at: Some(last_used_at.plus(record.expires_in())),
+            expires_at: record.ends_at().into_iter().chain([last_used_at.plus(record.expires_in())]).min(),
             last_used_at: Some(last_used_at),
             calls: calls.max(record.calls),
             size,

@@ -34,7 +34,7 @@ use lending::{
 use provider::Provider;
 use settings::Settings;
 use slices::{Slices, watch};
-use store::{Database, shared_clock, version::SharedRead};
+use store::{Database, query_scalar, shared_clock, version::SharedRead};
 
 /// One isolated instance of the service: its data, clock, randomness and mobile money. Handlers
 /// receive the one that their call is for, and nothing is static, so one process can hold several.
@@ -142,6 +142,8 @@ const MAIN: Memory = Memory { traffic: 8 * 1024 * 1024, traces: 2 * 1024 * 1024 
 const OPEN: Memory = Memory { traffic: 512 * 1024, traces: 512 * 1024 };
 /// That of another sandbox while it is closed.
 const CLOSED: Memory = Memory { traffic: 32 * 1024, traces: 32 * 1024 };
+
+const STORY: &str = "SELECT name FROM story";
 
 impl Sandbox {
     /// Opens `main`, the sandbox that `settings` describe. In demo mode, an empty database is filled with
@@ -324,6 +326,14 @@ impl Sandbox {
         extensions.insert(self.pending.clone());
         extensions.insert(self.records.clone());
         extensions.insert(self.slices.clone());
+    }
+
+    /// The name of the story that it tells; `None` if it tells none.
+    ///
+    /// # Errors
+    /// If the database can't be read.
+    pub async fn story(&self) -> Result<Option<String>, Failure> {
+        Ok(query_scalar(STORY).fetch_optional(&mut *self.database.read().await?).await?)
     }
 
     /// Returns whether this is `main`, the deployment itself.

@@ -14,6 +14,9 @@ use settings::Settings;
 use slices::{Report, page_call::Limit};
 use store::{Database, server_lease::ServerLease, version::SharedRead};
 
+/// The openings and entries a minute from one network address, which may be that of a whole room of guests.
+const MAX_OPENINGS: u32 = 300;
+
 /// The state shared by all sandboxes of a process: that of the deployment and the machine, shared limits and
 /// caches.
 pub struct Server {
@@ -41,6 +44,8 @@ pub struct Server {
     pub(crate) slices: Arc<slices::Shared>,
     /// Limits the calls with spans of pages.
     pub(crate) page_spans: Limit,
+    /// Limits the openings of links to stories, and the entries into their sandboxes.
+    pub(crate) openings: Limit,
     /// The sandboxes besides `main`.
     pub sandboxes: Sandboxes,
     /// Cancelled when the process is asked to stop, to end work that would never end by itself.
@@ -91,6 +96,7 @@ impl Server {
             provider: Provider::of(settings)?.map(Arc::new),
             slices: Arc::new(slices::Shared::new(database.clone(), report_stored, dropped)),
             page_spans: Limit::default(),
+            openings: Limit::of(MAX_OPENINGS),
             metrics,
             stopping: CancellationToken::new(),
             sandboxes: Sandboxes::new(

@@ -279,9 +279,11 @@ fn schema(engine: &str) -> BTreeSet<String> {
                     "sign_in_code_required INTEGER NOT NULL DEFAULT 0 CHECK (sign_in_code_required IN (0, 1))",
                     "sign_in_code_required BOOLEAN NOT NULL DEFAULT false",
                 );
+                words = words
+                    .replace("live_screens INTEGER CHECK (live_screens IN (0, 1))", "live_screens BOOLEAN");
                 words = words.replace(
-                    "live_screens INTEGER CHECK (live_screens IN (0, 1))",
-                    "live_screens BOOLEAN",
+                    "kept INTEGER NOT NULL DEFAULT 0 CHECK (kept IN (0, 1))",
+                    "kept BOOLEAN NOT NULL DEFAULT false",
                 );
                 words = words.replace(
                     "acted INTEGER NOT NULL DEFAULT 0 CHECK (acted IN (0, 1))",

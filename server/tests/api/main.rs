@@ -80,6 +80,7 @@ mod slice_reports;
 mod slices;
 mod sources;
 mod stories;
+mod story_links;
 mod subscriber;
 mod test_app;
 mod test_store;

@@ -51,6 +51,36 @@ impl Caller<'_> {
         answer
     }
 
+    /// Makes a link to a story, opens it, and makes each call of a guest.
+    async fn opens_a_link(&mut self) {
+        let link = self.console(Method::POST, "/story-links", Some(json!({"story": "refused"}))).await.json();
+        self.console(Method::GET, "/story-links", None).await;
+        let path = link["url"].as_str().unwrap().split_once("8080").unwrap().1.to_owned();
+        self.send(get(&path, None)).await;
+        let opened = self.send(request(Method::POST, &path, None, None)).await;
+        let to = opened.headers["location"].to_str().unwrap().to_owned();
+        let (origin, code) = to.split_once("/enter#").unwrap();
+        let at = |method: Method, path: &str, token: Option<&str>, body: Option<Value>| {
+            let mut call = request(method, path, token, body);
+            call.headers_mut().insert("host", origin.strip_prefix("http://").unwrap().parse().unwrap());
+            call.headers_mut().insert("origin", origin.parse().unwrap());
+            call
+        };
+        let entered = self.send(at(Method::POST, "/story/enter", None, Some(json!({"code": code})))).await;
+        let token = entered.json()["user"]["token"].as_str().unwrap().to_owned();
+        for (method, path) in [
+            (Method::GET, "/story/told"),
+            (Method::POST, "/story/next"),
+            (Method::POST, "/story/keep"),
+            (Method::GET, "/story/file"),
+            (Method::POST, "/story/again"),
+        ] {
+            self.send(at(method, path, Some(&token), None)).await;
+        }
+        let id = link["id"].as_str().unwrap();
+        self.console(Method::DELETE, &format!("/story-links/{id}"), None).await;
+    }
+
     /// A call of the portal's API.
     async fn portal(
         &mut self,
@@ -242,6 +272,7 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::GET, "/stories", None).await;
     caller.console(Method::GET, "/stories/schema.json", None).await;
     caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12", "story": "refused"}))).await;
+    caller.opens_a_link().await;
     for (method, call) in [(Method::GET, "story"), (Method::POST, "story/next")] {
         let mut in_sandbox = request(method, &format!("/console/api/{call}"), Some(CONSOLE_TOKEN), None);
         in_sandbox.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());

@@ -127,7 +127,8 @@ async fn two_people_at_once_are_told_to_the_end_on_live_screens() {
     };
     assert_eq!(profile(&told.given, &agent).await.status, StatusCode::OK);
     let loan = told.loan(&agent, "LN-KIPTOO").await;
-    let both = async { tokio::join!(told.given.disburse(&agent, &loan), told.given.disburse(&supervisor, &loan)) };
+    let both =
+        async { tokio::join!(told.given.disburse(&agent, &loan), told.given.disburse(&supervisor, &loan)) };
     let (first, second) = app.as_time_passes(both).await;
     let statuses = BTreeSet::from([first.status.as_u16(), second.status.as_u16()]);
     assert_eq!(statuses, BTreeSet::from([200, 409]));
@@ -208,7 +209,8 @@ async fn all_of_a_story_is_there_or_nothing_is_made() {
     let app = TestApp::start_with(&["--stories", folder.path().to_str().unwrap()]).await;
     let wish = json!({"name": "held", "story": "held"});
     let refused = app.console(Method::POST, "/sandboxes", Some(wish)).await;
-    assert_eq!(refused.status, StatusCode::NOT_FOUND);
+    let text = "There is no slice mfe-loans.".to_owned();
+    assert_eq!(refused.failure(), (422, "invalid_request".to_owned(), text));
     assert_eq!(app.console(Method::GET, "/sandboxes/held", None).await.status, StatusCode::NOT_FOUND);
 
     for (wish, text) in [
@@ -221,6 +223,20 @@ async fn all_of_a_story_is_there_or_nothing_is_made() {
         let refused = app.console(Method::POST, "/sandboxes", Some(wish)).await;
         assert_eq!(refused.failure(), (422, "invalid_request".to_owned(), text.to_owned()));
     }
+}
+
+#[tokio::test]
+async fn a_whole_story_can_be_given_in_place_of_a_name() {
+    let app = TestApp::start().await;
+    let story = json!({"title": "Mine", "loans": [{"loan_id": "LN-MINE"}], "steps": [{"say": "Look."}]});
+    let given = Given::make(&app, json!({"story": story})).await;
+    let told = Told { given, app: &app };
+    assert_eq!(told.story().await["title"], "Mine");
+    let session = told.given.sign_in("agent").await;
+    told.loan(&session, "LN-MINE").await;
+    let wrong = json!({"story": {"title": "Mine", "steps": []}});
+    let refused = app.console(Method::POST, "/sandboxes", Some(wrong)).await;
+    assert_eq!(refused.failure().2, "A story has at least one step.");
 }
 
 #[tokio::test]
@@ -269,7 +285,12 @@ fn wrong() -> Vec<(&'static str, String)> {
         ("a time that is none", with("clock: { now: yesterday }")),
         ("a seed that is none", with("seed: many")),
         ("an unknown outcome", with("scenario:\n  next: [perhaps]")),
-        ("an unknown role", with("staff:\n  - { email: a@b.co, first_name: A, last_name: B, phone_number: '0712000300', role: king }")),
+        (
+            "an unknown role",
+            with(
+                "staff:\n  - { email: a@b.co, first_name: A, last_name: B, phone_number: '0712000300', role: king }",
+            ),
+        ),
         ("a loan twice", with(&format!("loans:\n{}{}", loan("L1"), loan("L1")))),
         ("an amount of nothing", with("loans:\n  - { loan_id: L1, total_loan_amount: 0 }")),
         ("a phone that is none", with("loans:\n  - { customer_phone_number: '911' }")),
@@ -277,10 +298,18 @@ fn wrong() -> Vec<(&'static str, String)> {
         ("a fault without its status", with("faults:\n  - { path: /api/v1/auth/me, kind: status }")),
         ("a slice that is none", with("breaks: [loans]")),
         ("a version that is none", with("slices: { mfe-loans: newest }")),
-        ("two acts in a step", "title: Wrong\nsteps:\n  - { say: Look., act: { end_faults: true, clock: { advance: 1m } } }\n".to_owned()),
+        (
+            "two acts in a step",
+            "title: Wrong\nsteps:\n  - { say: Look., act: { end_faults: true, clock: { advance: 1m } } }\n"
+                .to_owned(),
+        ),
         ("an act that does nothing", "title: Wrong\nsteps:\n  - { say: Look., act: {} }\n".to_owned()),
         ("an expectation of nothing", "title: Wrong\nsteps:\n  - { say: Look., expect: {} }\n".to_owned()),
-        ("a loan that is not there", "title: Wrong\nsteps:\n  - { say: Look., expect: { record: { loan: L9, status: COMPLETED } } }\n".to_owned()),
+        (
+            "a loan that is not there",
+            "title: Wrong\nsteps:\n  - { say: Look., expect: { record: { loan: L9, status: COMPLETED } } }\n"
+                .to_owned(),
+        ),
         ("a bomb of anchors", with(&bomb)),
         ("a circle of anchors", "title: Wrong\nsteps: &a [*a]\n".to_owned()),
         ("two documents", "title: One\nsteps: [{ say: Look. }]\n---\ntitle: Two\n".to_owned()),
@@ -346,7 +375,10 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
       wrong.yaml:3: found character that cannot start any token
     "#);
     let large = format!("title: Wrong\ntext: {}\nsteps: [{{ say: Look. }}]\n", "x".repeat(70_000));
-    assert_eq!(Story::read("large.yaml", &large).unwrap_err().to_string(), "large.yaml: A story has at most 64 KiB.");
+    assert_eq!(
+        Story::read("large.yaml", &large).unwrap_err().to_string(),
+        "large.yaml: A story has at most 64 KiB."
+    );
 }
 
 fn shipped(name: &str) -> String {
@@ -362,8 +394,15 @@ fn the_schema_accepts_the_stories_of_the_product_and_refuses_what_is_wrong_in_sh
         assert_eq!(errors, Vec::<String>::new(), "{name}");
     }
     let wrong_in_shape = [
-        "no step", "a field that is unknown", "a seed that is none", "an unknown outcome", "an unknown role",
-        "an amount of nothing", "two acts in a step", "an act that does nothing", "an expectation of nothing",
+        "no step",
+        "a field that is unknown",
+        "a seed that is none",
+        "an unknown outcome",
+        "an unknown role",
+        "an amount of nothing",
+        "two acts in a step",
+        "an act that does nothing",
+        "an expectation of nothing",
         "too many loans",
     ];
     for (what, text) in wrong().into_iter().filter(|(what, _)| wrong_in_shape.contains(what)) {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use sqlx::{
-    ConnectOptions, SqliteConnection,
+    ConnectOptions, Connection as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -45,9 +45,24 @@ pub struct SandboxDatabases {
 #[derive(Clone, Debug)]
 pub struct Template(Arc<[u8]>);
 
+const COPY: &str = "VACUUM INTO $1";
+
 const SET_CLOCK: &str = "UPDATE clock_setting SET offset_ms = $1, frozen_at = $2 WHERE clock_id = 'sandbox'";
 
 impl SandboxDatabases {
+    /// Writes a copy of the data, as it is now, into the new file `to`.
+    ///
+    /// # Errors
+    /// [`Failure::NoRoom`], and errors of the database.
+    pub async fn copy(&self, id: &str, to: &Path) -> Result<(), Failure> {
+        let options = SqliteConnectOptions::new().filename(self.file_of(id)).read_only(true);
+        let mut data: SqliteConnection = options.disable_statement_logging().connect().await?;
+        let to = to.to_str().ok_or_else(|| Failure::Internal("a path that is not UTF-8".to_owned()))?;
+        let copied = sqlx::query(COPY).bind(to).execute(&mut data).await;
+        data.close().await?;
+        copied.map(drop).map_err(not_made)
+    }
+
     /// The databases in `folder`.
     pub fn in_folder(folder: PathBuf) -> Self {
         Self { folder }

@@ -1,8 +1,8 @@
 //! The API of the clock.
 
-use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use super::{ClockChange, ClockState, set, state};
 use crate::sandboxes::Sandbox;
+use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use base::error::Failure;
 use lending::events::Trail;
 use web::extract::Json;

@@ -34,7 +34,7 @@ const DETAILS: [&str; 18] = [
 /// The field for the name of a deploy token. In its events, `name` is the slice.
 const TOKEN_NAME: &str = "token_name";
 
-const CALLS: [(Method, &str, Kind); 29] = [
+const CALLS: [(Method, &str, Kind); 31] = [
     (Method::POST, "/staff", Kind::AccountOpened),
     (Method::POST, "/staff/expire", Kind::SessionsEnded),
     (Method::POST, "/staff/{email}/expire", Kind::SessionsEnded),
@@ -64,6 +64,8 @@ const CALLS: [(Method, &str, Kind); 29] = [
     (Method::POST, "/sandboxes", Kind::SandboxMade),
     (Method::DELETE, "/sandboxes/{name}", Kind::SandboxRemoved),
     (Method::POST, "/story/next", Kind::StoryGoneOn),
+    (Method::POST, "/story-links", Kind::StoryLinkMade),
+    (Method::DELETE, "/story-links/{id}", Kind::StoryLinkRevoked),
 ];
 
 /// The description of an act.
@@ -120,6 +122,8 @@ impl Recorded {
             (Page::Sandboxes, "make") | (Page::Stories, "begin") => Kind::SandboxMade,
             (Page::Stories, "next") => Kind::StoryGoneOn,
             (Page::Sandboxes, "remove") => Kind::SandboxRemoved,
+            (Page::Sandboxes, "link") => Kind::StoryLinkMade,
+            (Page::Sandboxes, "revoke") => Kind::StoryLinkRevoked,
             _ => return Self::other(&format!("{}: {act}", page.name()), given),
         };
         Self::of(kind, given)

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Json as Answer, Router,
-    extract::{DefaultBodyLimit, Request},
+    extract::DefaultBodyLimit,
     http::{Method, StatusCode},
-    middleware::{self, Next},
-    response::{IntoResponse, Response},
+    middleware,
     routing::get,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::hide_when_off;
 use crate::{
-    console::stories::{NewTold, Stories, begin},
+    console::stories::{File, NewTold, Stories, begin},
     sandboxes::{EXPIRES_IN, Listed, Made, Name, Sandbox, Sandboxes, Wish},
 };
 use base::{
@@ -41,14 +41,6 @@ pub fn routes() -> Router {
         .route_layer(middleware::from_fn(hide_when_off))
 }
 
-async fn hide_when_off(sandbox: Sandbox, request: Request, next: Next) -> Response {
-    if sandbox.server.sandboxes.are_on() {
-        next.run(request).await
-    } else {
-        Failure::NotFound.into_response()
-    }
-}
-
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewSandbox {
@@ -59,7 +51,24 @@ struct NewSandbox {
     expires_in: Option<String>,
     recording: Option<Recording>,
     screens: Option<Screens>,
-    story: Option<String>,
+    story: Option<GivenStory>,
+}
+
+/// The name of a story, or a whole one.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum GivenStory {
+    Name(String),
+    Whole(Value),
+}
+
+impl GivenStory {
+    fn file(self, stories: &Stories) -> Result<Arc<File>, Failure> {
+        match self {
+            Self::Name(name) => stories.find(&name),
+            Self::Whole(story) => File::given(&story).map(Arc::new),
+        }
+    }
 }
 
 impl NewSandbox {
@@ -94,6 +103,7 @@ impl NewSandbox {
             screens: self.screens,
             is_frozen: self.frozen.unwrap_or(false),
             expires_in: expires_in.map_err(|_| wrong_expiry())?,
+            of_link: None,
         };
         if wish.has_valid_expiry() { Ok(wish) } else { Err(wrong_expiry()) }
     }
@@ -134,8 +144,8 @@ async fn make(
     let wish = wanted.wish()?;
     let made = match story {
         Some(story) => {
-            let new = NewTold { name: wish.name, expires_in: wish.expires_in };
-            begin(&sandbox.server, &*stories.find(&story)?, new, &trail).await?
+            let new = NewTold { name: wish.name, expires_in: wish.expires_in, of_link: None };
+            begin(&sandbox.server, &*story.file(&stories)?, new, &trail).await?
         }
         None => sandboxes.make(wish, &trail).await?,
     };

@@ -1,5 +1,7 @@
 //! The page to make, open and remove sandboxes.
 
+use std::sync::Arc;
+
 use axum::{Extension, response::Response};
 use leptos::prelude::*;
 
@@ -7,6 +9,11 @@ use crate::{
     console::{
         door::Operator,
         sandboxes::made::shown_once,
+        stories::{
+            Stories,
+            links::{self, MadeLink},
+            section,
+        },
         view::{
             form::{Button, Field},
             frame::{Frame, SuccessMessages},
@@ -24,19 +31,25 @@ use base::{
 };
 use lending::demo::DemoData;
 
-const SUCCESS: SuccessMessages = &[("removed", "{} is removed.")];
+const SUCCESS: SuccessMessages = &[("removed", "{} is removed."), ("revoked", "The link is revoked.")];
 
-pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    shown(visit, None).await
+pub async fn show(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Response, Failure> {
+    shown(visit, &stories, None, None).await
 }
 
-/// The page, with the sandbox that was just made.
-async fn shown(visit: Visit, made: Option<Made>) -> Result<Response, Failure> {
+/// The page, with the sandbox or the link that was just made.
+async fn shown(
+    visit: Visit,
+    stories: &Stories,
+    made: Option<Made>,
+    link: Option<MadeLink>,
+) -> Result<Response, Failure> {
     let sandboxes = &visit.sandbox.server.sandboxes;
     if visit.access != Access::Operator || !sandboxes.are_on() {
         return Err(Failure::NotFound);
     }
     let all = sandboxes.list().await?;
+    let links = links::all(&visit.sandbox.server).await?;
     let counted = format!(
         "{} of {}, besides main",
         count(all.len() - 1, "sandbox").replace("sandboxs", "sandboxes"),
@@ -48,6 +61,7 @@ async fn shown(visit: Visit, made: Option<Made>) -> Result<Response, Failure> {
             {made.map(|made| shown_once(&visit, made))}
             {make_form(&visit)}
             <section class="card" aria-label="Sandboxes">{listed(&visit, all)}</section>
+            {section::section(&visit, stories, links, link)}
         }
         .into_any()
     }))
@@ -127,19 +141,32 @@ fn make_form(visit: &Visit) -> AnyView {
     .into_any()
 }
 
-pub async fn act(visit: Visit, Extension(operator): Extension<Operator>) -> Result<Response, Failure> {
+pub async fn act(
+    visit: Visit,
+    Extension(operator): Extension<Operator>,
+    stories: Extension<Arc<Stories>>,
+) -> Result<Response, Failure> {
     if operator.access != Access::Operator || !visit.sandbox.server.sandboxes.are_on() {
         return Err(Failure::NotFound);
     }
+    let show = async |visit| shown(visit, &stories, None, None).await;
     match visit.sent.text("act") {
         "make" => match make(&visit).await {
             // Not a redirect, because the token must not be in a URL.
-            Ok(made) => shown(visit, Some(made)).await,
+            Ok(made) => shown(visit, &stories, Some(made), None).await,
             Err(error) => visit.after(Page::Sandboxes, Err(error), show).await,
         },
         "remove" => {
             let removed = remove(&visit).await;
             visit.after(Page::Sandboxes, removed, show).await
+        }
+        "link" => match section::make(&visit, &stories).await {
+            Ok(link) => shown(visit, &stories, None, Some(link)).await,
+            Err(error) => visit.after(Page::Sandboxes, Err(error), show).await,
+        },
+        "revoke" => {
+            let revoked = section::revoke(&visit).await.map(|()| Done::new("revoked"));
+            visit.after(Page::Sandboxes, revoked, show).await
         }
         _ => visit.after(Page::Sandboxes, Err(FieldError::unknown_action()), show).await,
     }
@@ -170,6 +197,7 @@ async fn make(visit: &Visit) -> Result<Made, FieldError> {
         now: sent.given("now").map(UnixMillis::settable).transpose()?,
         is_frozen: false,
         expires_in: expires_in.unwrap_or(EXPIRES_IN),
+        of_link: None,
     };
     if !wish.has_valid_expiry() {
         return Err(invalid("expires_in", "Give a duration from 5 s to 365 days"));

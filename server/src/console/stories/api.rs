@@ -4,16 +4,33 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Json as Answer, Router,
-    http::header,
+    http::{StatusCode, header},
+    middleware,
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::{delete, get, post},
 };
 use serde::Serialize;
 
-use super::{BadFile, Progress, Stories, go_on, progress, schema};
-use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
+use super::{
+    BadFile, Progress, Stories, go_on,
+    links::{self, Link, MadeLink, NewLink},
+    progress, schema,
+};
+use crate::{
+    console::{ConsoleRefusal, sandboxes},
+    sandboxes::Sandbox,
+};
 use base::error::Failure;
 use lending::events::Trail;
+use web::extract::{Json, Path};
+
+/// The routes of links, which only the operator may call.
+pub fn operators_routes() -> Router {
+    Router::new()
+        .route("/story-links", get(list_links).post(make_link))
+        .route("/story-links/{id}", delete(revoke_link))
+        .route_layer(middleware::from_fn(sandboxes::hide_when_off))
+}
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {
@@ -59,6 +76,25 @@ async fn show(sandbox: Sandbox) -> Result<Answer<Progress>, Failure> {
 
 async fn next(sandbox: Sandbox, trail: Trail) -> Result<Answer<Progress>, Failure> {
     told(go_on(&sandbox, &trail).await?)
+}
+
+async fn list_links(main: Sandbox) -> Result<Answer<Vec<Link>>, Failure> {
+    links::all(&main.server).await.map(Answer)
+}
+
+async fn make_link(
+    main: Sandbox,
+    trail: Trail,
+    Extension(stories): Extension<Arc<Stories>>,
+    Json(new): Json<NewLink>,
+) -> Result<(StatusCode, Answer<MadeLink>), Failure> {
+    stories.find(&new.story)?;
+    Ok((StatusCode::CREATED, Answer(links::make(&main.server, new, &trail).await?)))
+}
+
+async fn revoke_link(main: Sandbox, trail: Trail, Path(id): Path<String>) -> Result<StatusCode, Failure> {
+    links::revoke(&main.server, &id, &trail).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 fn told(progress: Option<Progress>) -> Result<Answer<Progress>, Failure> {

@@ -2,19 +2,23 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{
-    file::Story,
-    folder::File,
-    told,
-};
+use super::{file::Story, folder::File, told};
 use crate::{
-    console::{loans, staff},
+    console::{
+        ConsoleRefusal,
+        data::{self, Start},
+        loans, staff,
+    },
     faults,
-    sandboxes::{Made, Name, Sandbox, Server, Wish, sync},
+    sandboxes::{Made, Name, OfLink, Sandbox, Server, Wish, sync},
 };
 use ::slices::{Bundled, Mark};
 use base::error::Failure;
-use lending::{events::Trail, rules};
+use lending::{
+    demo::{DemoData, FIRST_SEED},
+    events::Trail,
+    rules,
+};
 use store::Connection;
 
 /// The options of a sandbox that tells a story; the story has all others.
@@ -24,12 +28,14 @@ pub struct NewTold {
     pub name: Option<Name>,
     /// The time without use after which it expires.
     pub expires_in: Duration,
+    /// The link that makes it, and when it goes; `None` if no link makes it.
+    pub of_link: Option<OfLink>,
 }
 
 /// Makes a sandbox that begins as the story in `file` says. All of it is there, or nothing is made.
 ///
 /// # Errors
-/// Those of [`Sandboxes::make`](crate::sandboxes::Sandboxes::make), and of what the story has.
+/// Those of [`Sandboxes::make`](crate::sandboxes::Sandboxes::make); [`Failure::BadField`] for what the story has.
 pub async fn begin(server: &Arc<Server>, file: &File, new: NewTold, trail: &Trail) -> Result<Made, Failure> {
     let Story { seed, clock, screens, .. } = &file.story;
     let wish = Wish {
@@ -40,21 +46,46 @@ pub async fn begin(server: &Arc<Server>, file: &File, new: NewTold, trail: &Trai
         is_frozen: clock.frozen,
         screens: *screens,
         expires_in: new.expires_in,
+        of_link: new.of_link,
     };
     let made = server.sandboxes.make(wish, trail).await?;
-    if let Err(failure) = fill(server, &made.record.name, file).await {
+    let filled = async {
+        let in_use = server.sandboxes.find(server, &made.record.name).await?;
+        fill(&in_use.sandbox, &file.name, &file.text, file.story.clone()).await
+    };
+    if let Err(failure) = filled.await {
         server.sandboxes.remove(&made.record.name, &Trail::default()).await?;
-        return Err(failure);
+        let is_of_story = failure.status_and_code().0.is_client_error();
+        return Err(if is_of_story {
+            Failure::BadField { field: "story", text: failure.to_string().trim_end_matches('.').to_owned() }
+        } else {
+            failure
+        });
     }
     Ok(made)
 }
 
-async fn fill(server: &Arc<Server>, name: &Name, file: &File) -> Result<(), Failure> {
-    let in_use = server.sandboxes.find(server, name).await?;
-    let sandbox = &in_use.sandbox;
+/// Begins the story of `sandbox` again. All that has happened in it is gone.
+///
+/// # Errors
+/// [`ConsoleRefusal::NoStory`].
+pub async fn begin_again(sandbox: &Sandbox) -> Result<(), Failure> {
+    let (told, story) = told::stored(sandbox).await?.ok_or(ConsoleRefusal::NoStory)?;
+    let start = Start {
+        world: story.seed.map_or(DemoData::Seeded(FIRST_SEED), |seed| seed.0),
+        now: story.clock.now.map(|now| now.0),
+        is_frozen: story.clock.frozen,
+    };
+    data::reset(sandbox, start, &Trail::default()).await?;
+    sync::reload(sandbox).await?;
+    fill(sandbox, &told.name, &told.content, story).await
+}
+
+/// Adds all that the story has, besides the demo data, to a new sandbox.
+async fn fill(sandbox: &Sandbox, name: &str, content: &str, story: Story) -> Result<(), Failure> {
     // That it was made is an event already.
     let trail = Trail::default();
-    let story = file.story.clone();
+    set_slices(sandbox, &story).await?;
     for colleague in story.staff {
         staff::open(sandbox, colleague.0, &trail).await?;
     }
@@ -73,8 +104,7 @@ async fn fill(server: &Arc<Server>, name: &Name, file: &File) -> Result<(), Fail
         let set = async move |connection: &mut Connection| rules::set(world, connection, settings).await;
         world.database.write(set).await?;
     }
-    set_slices(sandbox, &file.story).await?;
-    told::tell(sandbox, &file.name, &file.text).await?;
+    told::tell(sandbox, name, content).await?;
     sync::reload(sandbox).await
 }
 

@@ -73,7 +73,8 @@ impl One<'_> {
         let mut reader = sandbox.database.read().await?;
         match self {
             Self::Record(ExpectedRecord { loan, status }) => {
-                let found: Option<String> = query_scalar(STATUS).bind(loan).fetch_optional(&mut reader).await?;
+                let found: Option<String> =
+                    query_scalar(STATUS).bind(loan).fetch_optional(&mut reader).await?;
                 Ok(match found {
                     Some(found) if found == status.name() => None,
                     Some(found) => Some(format!("The latest record of loan {} is {found}.", loan.as_str())),
@@ -89,8 +90,7 @@ impl One<'_> {
             }
             Self::Session(email) => {
                 let now = sandbox.clock.now();
-                let count: i64 =
-                    query_scalar(SESSIONS).bind(email).bind(now).fetch_one(&mut reader).await?;
+                let count: i64 = query_scalar(SESSIONS).bind(email).bind(now).fetch_one(&mut reader).await?;
                 Ok((count == 0).then(|| format!("{email} is not signed in.")))
             }
             Self::Books => {

@@ -227,7 +227,8 @@ pub struct Line(pub String);
 
 impl Scalar for Line {
     fn read(text: &str) -> Result<Self, Failure> {
-        let is_line = (1..=300).contains(&text.chars().count()) && !text.trim().is_empty() && !text.contains('\n');
+        let is_line =
+            (1..=300).contains(&text.chars().count()) && !text.trim().is_empty() && !text.contains('\n');
         let wrong = || bad("title and say must be a line of 1 to 300 characters");
         if is_line { Ok(Self(text.to_owned())) } else { Err(wrong()) }
     }

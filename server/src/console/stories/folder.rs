@@ -8,6 +8,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use super::file::{BadFile, MAX_BYTES, Story};
 use base::error::Failure;
@@ -34,6 +35,19 @@ pub struct File {
     pub text: String,
     /// The story.
     pub story: Story,
+}
+
+impl File {
+    /// The story in a call, in place of a file.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn given(story: &Value) -> Result<Self, Failure> {
+        let (name, text) = ("given".to_owned(), story.to_string());
+        let sentence = |bad: BadFile| bad.reason.trim_end_matches('.').to_owned();
+        let bad = |bad: BadFile| Failure::BadField { field: "story", text: sentence(bad) };
+        Ok(Self { story: Story::read(&name, &text).map_err(bad)?, name, text })
+    }
 }
 
 /// The stories of this server. Files are read again when they have changed; a file that is wrong then leaves the story
@@ -94,7 +108,8 @@ impl Stories {
             return Ok(found);
         }
         let bad = bad.into_iter().find(|bad| name_of(Path::new(&bad.file)) == Some(name));
-        let text = bad.map_or_else(|| "There is no story with this name".to_owned(), |bad| bad.to_string());
+        let text = bad.map(|bad| bad.to_string().trim_end_matches('.').to_owned());
+        let text = text.unwrap_or_else(|| "There is no story with this name".to_owned());
         Err(Failure::BadField { field: "story", text })
     }
 }
@@ -154,6 +169,7 @@ pub fn read_file(path: &Path) -> Result<File, BadFile> {
         return Err(bad(format!("A story has at most {} KiB.", MAX_BYTES / 1024)));
     }
     let text = std::fs::read_to_string(path).map_err(|error| bad(format!("It can't be read: {error}.")))?;
-    let name = name_of(path).ok_or_else(|| bad("The name of a story's file ends in .yaml or .yml.".to_owned()))?;
+    let name =
+        name_of(path).ok_or_else(|| bad("The name of a story's file ends in .yaml or .yml.".to_owned()))?;
     Ok(File { name: name.to_owned(), story: Story::read(&file, &text)?, text })
 }

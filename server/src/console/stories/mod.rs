@@ -2,15 +2,20 @@
 
 pub mod api;
 mod begin;
+mod entry;
 mod expected;
 mod file;
 mod folder;
+pub mod guest;
+pub mod links;
+pub mod open;
 pub(super) mod page;
 mod scalar;
 mod schema;
+pub(super) mod section;
 mod told;
 
-pub use begin::{begin, NewTold};
+pub use begin::{NewTold, begin};
 pub use file::{Act, BadFile, Expect, Step, Story};
 pub use folder::{File, Stories, read_file};
 pub use schema::schema;

@@ -74,9 +74,10 @@ fn step(visit: &Visit, step: ToldStep) -> AnyView {
         StepState::Next => tag(Tone::Wait, "Next"),
         StepState::Later => tag(Tone::Plain, "Later"),
     };
-    let act = step.act.filter(|_| step.is_act_due).map(|act| {
-        visit.button(Button::new("next", "Do it").about(format!("Do it: {act}")))
-    });
+    let act = step
+        .act
+        .filter(|_| step.is_act_due)
+        .map(|act| visit.button(Button::new("next", "Do it").about(format!("Do it: {act}"))));
     let about = step.act.into_iter().map(str::to_owned).chain(step.expected).collect::<Vec<_>>().join(" ");
     let found = step.found.join(" ");
     view! {
@@ -148,6 +149,6 @@ async fn made(visit: &Visit, stories: &Stories) -> Result<Made, FieldError> {
         return Err(Failure::NotFound.into());
     }
     let file = stories.find(visit.sent.text("story"))?;
-    let new = NewTold { name: None, expires_in: EXPIRES_IN };
+    let new = NewTold { name: None, expires_in: EXPIRES_IN, of_link: None };
     Ok(begin(server, &file, new, &visit.trail).await?)
 }

@@ -13,7 +13,8 @@ const SCHEMAS: &str = "#/components/schemas/";
 /// # Errors
 /// If the contract can't be read, which a test finds.
 pub fn schema() -> Result<Value, Failure> {
-    let all = &contract::json().map_err(|error| Failure::Internal(error.to_owned()))?["components"]["schemas"];
+    let all =
+        &contract::json().map_err(|error| Failure::Internal(error.to_owned()))?["components"]["schemas"];
     let mut named = BTreeSet::from(["Story".to_owned()]);
     let mut schemas = Map::new();
     while let Some(name) = named.pop_first() {

@@ -39,6 +39,13 @@ pub struct Progress {
     pub steps: Vec<ToldStep>,
 }
 
+impl Progress {
+    /// Returns whether the step that is next has an act that is not done yet.
+    pub fn may_go_on(&self) -> bool {
+        self.steps.iter().any(|step| step.is_act_due)
+    }
+}
+
 /// A step of a story, and its state.
 #[derive(Clone, Debug, Serialize)]
 pub struct ToldStep {
@@ -86,7 +93,7 @@ pub(super) async fn tell(sandbox: &Sandbox, name: &str, content: &str) -> Result
     sandbox.database.write(tell).await
 }
 
-async fn stored(sandbox: &Sandbox) -> Result<Option<(Told, Story)>, Failure> {
+pub(super) async fn stored(sandbox: &Sandbox) -> Result<Option<(Told, Story)>, Failure> {
     let told: Option<Told> = query_as(TOLD).fetch_optional(&mut *sandbox.database.read().await?).await?;
     let Some(told) = told else { return Ok(None) };
     let story = Story::read(&told.name, &told.content);
@@ -181,8 +188,9 @@ impl Told {
     /// Stores that the act of the next step is done. Returns `false` if somebody else was first.
     async fn claim(&self, sandbox: &Sandbox) -> Result<bool, Failure> {
         let done = self.done;
-        let claim =
-            async move |connection: &mut Connection| Ok(query(CLAIM).bind(done).execute(connection).await? == 1);
+        let claim = async move |connection: &mut Connection| {
+            Ok(query(CLAIM).bind(done).execute(connection).await? == 1)
+        };
         sandbox.database.write(claim).await
     }
 

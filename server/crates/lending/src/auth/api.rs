@@ -78,21 +78,6 @@ pub fn live() -> Router {
         .route("/sessions/{id}", delete(end_session))
 }
 
-#[derive(Serialize)]
-struct SignedInUser {
-    user: TokenUser,
-}
-
-#[derive(Serialize)]
-struct TokenUser {
-    token: String,
-    id: StaffId,
-    username: String,
-    name: String,
-    email: Email,
-    role: Role,
-}
-
 #[derive(Deserialize)]
 struct Login {
     email: Email,
@@ -132,12 +117,7 @@ async fn signed_in_user(
     from: ClientAddress,
     credentials: Credentials,
 ) -> Result<Response, Failure> {
-    let signed_in = sign_in(auth, from, credentials).await?;
-    let name = signed_in.staff.name();
-    let Staff { staff_id: id, username, email, role, .. } = signed_in.staff;
-    let user = TokenUser { token: signed_in.token, id, username, name, email, role };
-    let set_cookie = [(header::SET_COOKIE, signed_in.device_cookie)];
-    Ok((set_cookie, Answer(SignedInUser { user })).into_response())
+    Ok(sign_in(auth, from, credentials).await?.into_response())
 }
 
 #[derive(Deserialize)]

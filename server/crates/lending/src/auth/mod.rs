@@ -2,11 +2,12 @@
 
 pub mod accounts;
 pub mod api;
-mod browser;
+pub mod browser;
 mod change_password;
 pub mod client_address;
 pub mod device;
 pub mod fingerprint;
+pub mod guest;
 mod hs256;
 pub mod limits;
 pub mod live_sessions;

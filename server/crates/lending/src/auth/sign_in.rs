@@ -1,10 +1,15 @@
 //! Signing in with a password, or with a password and a code sent by e-mail.
 
-use axum::http::HeaderValue;
+use axum::{
+    Json,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
 use secrecy::SecretString;
+use serde::Serialize;
 
 use super::{
-    Auth, Ruling, Staff,
+    Auth, Role, Ruling, Staff,
     browser::Browser,
     client_address::ClientAddress,
     device::{self, DeviceCookie},
@@ -18,7 +23,7 @@ use crate::{
     auth::AuthRefusal,
     events::{Kind, NewEvent},
 };
-use base::{clock::UnixMillis, email::Email, error::Failure};
+use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId};
 use store::Connection;
 
 /// A user who has signed in, with their token.
@@ -29,6 +34,34 @@ pub struct SignedIn {
     pub staff: Staff,
     /// The `Set-Cookie` by which the device is recognised.
     pub device_cookie: HeaderValue,
+}
+
+#[derive(Serialize)]
+struct SignedInUser {
+    user: TokenUser,
+}
+
+#[derive(Serialize)]
+struct TokenUser {
+    token: String,
+    id: StaffId,
+    username: String,
+    name: String,
+    email: Email,
+    role: Role,
+}
+
+impl IntoResponse for SignedIn {
+    fn into_response(self) -> Response {
+        let name = self.staff.name();
+        let Staff { staff_id: id, username, email, role, .. } = self.staff;
+        let user = TokenUser { token: self.token, id, username, name, email, role };
+        let headers = [
+            (header::SET_COOKIE, self.device_cookie),
+            (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        ];
+        (headers, Json(SignedInUser { user })).into_response()
+    }
 }
 
 /// The credentials of a sign-in.

@@ -86,6 +86,8 @@ kinds! {
     SandboxMade "sandbox_made" "Sandbox made",
     SandboxRemoved "sandbox_removed" "Sandbox removed",
     StoryGoneOn "story_gone_on" "Story gone on",
+    StoryLinkMade "story_link_made" "Link to a story made",
+    StoryLinkRevoked "story_link_revoked" "Link to a story revoked",
     ConsoleChange "console_change" "Change on the console",
 }
 

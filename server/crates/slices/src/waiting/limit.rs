@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use base::{clock::UnixMillis, error::Failure};
 use lending::auth::AuthRefusal;
 
-/// Maximum number of calls from one address in a [`WINDOW`].
+/// Usual maximum number of calls from one address in a [`WINDOW`].
 const MAX_CALLS: u32 = 60;
 
 const WINDOW: Duration = Duration::from_mins(1);
@@ -16,8 +16,17 @@ const WINDOW: Duration = Duration::from_mins(1);
 const MAX_ADDRESSES: usize = 10_000;
 
 /// Counts calls by address, in memory, so that rejecting a call costs almost nothing.
-#[derive(Debug, Default)]
-pub struct Limit(Mutex<HashMap<String, Counted>>);
+#[derive(Debug)]
+pub struct Limit {
+    most: u32,
+    counted: Mutex<HashMap<String, Counted>>,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self::of(MAX_CALLS)
+    }
+}
 
 #[derive(Debug)]
 struct Counted {
@@ -26,12 +35,17 @@ struct Counted {
 }
 
 impl Limit {
+    /// A limit of `most` calls a minute.
+    pub fn of(most: u32) -> Self {
+        Self { most, counted: Mutex::default() }
+    }
+
     /// Counts a call from `address`.
     ///
     /// # Errors
     /// [`AuthRefusal::TooManyTries`].
     pub fn count(&self, address: &str, now: UnixMillis) -> Result<(), Failure> {
-        let mut addresses = self.0.lock();
+        let mut addresses = self.counted.lock();
         if addresses.len() >= MAX_ADDRESSES && !addresses.contains_key(address) {
             addresses.clear();
         }
@@ -41,7 +55,7 @@ impl Limit {
             *counted = Counted { since: now, calls: 0 };
         }
         counted.calls += 1;
-        if counted.calls > MAX_CALLS {
+        if counted.calls > self.most {
             return Err(
                 AuthRefusal::TooManyTries { wait: WINDOW.saturating_sub(now.since(counted.since)) }.into()
             );

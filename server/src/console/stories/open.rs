@@ -1,0 +1,167 @@
+//! The page of a link. It makes a sandbox once somebody presses its button, and goes there.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Router,
+    extract::Path,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+
+use super::{
+    NewTold, Stories, begin,
+    entry::entry_url,
+    links::{self, Ended, Link},
+};
+use crate::sandboxes::{LONGEST_EXPIRY, OfLink, Sandbox};
+use base::error::Failure;
+use lending::{
+    auth::{client_address::ClientAddress, limits::network},
+    events::{Kind, NewEvent, Trail},
+};
+use settings::Settings;
+use web::notice::{self, escaped};
+
+const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The routes on the portal's listener.
+pub fn routes(settings: &Settings) -> Router {
+    let stories = Arc::new(Stories::open(settings.stories.clone()));
+    Router::new().route("/open/{token}", get(show).post(open)).layer(Extension(stories))
+}
+
+async fn show(
+    sandbox: Sandbox,
+    Extension(stories): Extension<Arc<Stories>>,
+    Path(token): Path<String>,
+) -> Result<Response, Failure> {
+    let link = match usable(&sandbox, &token).await? {
+        Ok(link) => link,
+        Err(page) => return Ok(page),
+    };
+    let Ok(file) = stories.find(&link.story) else { return Ok(gone(&sandbox)) };
+    let text = file.story.text.as_ref().map(|text| format!("<p>{}</p>", escaped(text))).unwrap_or_default();
+    let body = format!(
+        "{text}<p>You get a sandbox of your own: the data is invented, and no money moves. It is gone after {}.</p>\
+         <form method=\"post\"><button>Open the sandbox</button></form>",
+        in_words(link.lives_for()),
+    );
+    Ok(page(&sandbox, StatusCode::OK, &file.story.title.0, &body))
+}
+
+async fn open(
+    sandbox: Sandbox,
+    Extension(stories): Extension<Arc<Stories>>,
+    ClientAddress(address): ClientAddress,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let server = &sandbox.server;
+    let now = sandbox.clock.unset_now();
+    if server.openings.count(&network(address), now).is_err() {
+        return Ok(refused(
+            &sandbox,
+            StatusCode::TOO_MANY_REQUESTS,
+            "Too many openings from your network",
+            "Try again in a minute.",
+        ));
+    }
+    // Another site's page must not use a link up.
+    let site = headers.get(SITE).and_then(|site| site.to_str().ok());
+    if !matches!(site, None | Some("same-origin" | "none")) {
+        return Ok(refused(
+            &sandbox,
+            StatusCode::FORBIDDEN,
+            "Open the address itself",
+            "Pages of other sites can't open it.",
+        ));
+    }
+    let link = match usable(&sandbox, &token).await? {
+        Ok(link) => link,
+        Err(page) => return Ok(page),
+    };
+    let Ok(file) = stories.find(&link.story) else { return Ok(gone(&sandbox)) };
+    if !links::claim(server, &link).await? {
+        return usable(&sandbox, &token).await.map(|link| link.err().unwrap_or_else(|| gone(&sandbox)));
+    }
+    let of_link = OfLink { link_id: link.id.clone(), ends_at: now.plus(link.lives_for()) };
+    let new = NewTold { name: None, expires_in: LONGEST_EXPIRY, of_link: Some(of_link) };
+    let event = NewEvent::new(now, Kind::SandboxMade, "a guest", Some(address))
+        .details(&format!("story {}", file.name));
+    let made = match begin(server, &file, new, &Trail::of(vec![event])).await {
+        Ok(made) => made,
+        Err(failure) => {
+            links::release(server, &link).await?;
+            let (status, _) = failure.status_and_code();
+            if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::INSUFFICIENT_STORAGE) {
+                return Err(failure);
+            }
+            let text = "Sandboxes of others end all the time: try again in a few minutes.";
+            return Ok(refused(&sandbox, StatusCode::SERVICE_UNAVAILABLE, "All places are taken", text));
+        }
+    };
+    let role =
+        link.roles().first().copied().ok_or_else(|| Failure::Internal("a link without a role".to_owned()))?;
+    let to = entry_url(server, &made.record, role);
+    Ok((StatusCode::SEE_OTHER, [(header::LOCATION, to), (header::CACHE_CONTROL, "no-store".to_owned())])
+        .into_response())
+}
+
+/// The link with this token, or the page that says why it makes no sandbox.
+async fn usable(main: &Sandbox, token: &str) -> Result<Result<Link, Response>, Failure> {
+    if !main.is_main() || !main.server.sandboxes.are_on() {
+        return Err(Failure::NotFound);
+    }
+    let Some(link) = links::find(&main.server, token).await? else {
+        let text = "Ask whoever gave it to you for the whole address.";
+        return Ok(Err(refused(main, StatusCode::NOT_FOUND, "This link is not known", text)));
+    };
+    let sentence = match link.ended(main.clock.unset_now()) {
+        None => return Ok(Ok(link)),
+        Some(Ended::Revoked) => "This link was revoked",
+        Some(Ended::Over) => "This link is over",
+        Some(Ended::UsedUp) => "This link is used up",
+    };
+    let text =
+        "Ask whoever gave it to you for another one. Sandboxes that it has made stay until their time.";
+    Ok(Err(refused(main, StatusCode::GONE, sentence, text)))
+}
+
+fn gone(main: &Sandbox) -> Response {
+    refused(
+        main,
+        StatusCode::GONE,
+        "The story of this link is gone",
+        "Ask whoever gave it to you for another one.",
+    )
+}
+
+fn refused(main: &Sandbox, status: StatusCode, heading: &str, text: &str) -> Response {
+    page(main, status, heading, &format!("<p>{text}</p>"))
+}
+
+/// A page whose form may lead to a sandbox, and that no search engine keeps.
+fn page(main: &Sandbox, status: StatusCode, heading: &str, body: &str) -> Response {
+    let mut answer = notice::page(status, &main.settings.brand, heading, body);
+    let everywhere = main.server.sandboxes.addresses().all_portals();
+    let policy = format!(
+        "default-src 'none'; form-action 'self' {everywhere}; base-uri 'none'; frame-ancestors 'none'"
+    );
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    answer.headers_mut().insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
+    answer
+}
+
+fn in_words(time: std::time::Duration) -> String {
+    let minutes = time.as_secs() / 60;
+    let (number, unit) = match minutes {
+        2880.. => (minutes / 1440, "day"),
+        120.. => (minutes / 60, "hour"),
+        _ => (minutes, "minute"),
+    };
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,133 @@
+//! The part of the page of sandboxes that makes and lists links to stories.
+
+use leptos::prelude::*;
+
+use super::{
+    Stories,
+    links::{self, Ended, Link, MadeLink, NewLink, name_of},
+};
+use crate::console::view::{
+    form::{Button, Field},
+    frame::note,
+    table::{Head, table},
+    visit::{FieldError, Visit},
+    words::{Tone, duration_text, number, tag, timestamp},
+};
+use base::clock::UnixMillis;
+use lending::auth::Role;
+
+/// The choices of roles: the first one is of who opens the link.
+const ROLES: [(&str, &str); 5] = [
+    ("agent", "Agent"),
+    ("agent supervisor", "Agent, who can invite a supervisor"),
+    ("supervisor", "Supervisor"),
+    ("supervisor agent", "Supervisor, who can invite an agent"),
+    ("admin agent supervisor", "Administrator, who can invite both others"),
+];
+
+/// The form, and the links that there are. `made` is the link that was just made: its address is shown only once.
+pub fn section(visit: &Visit, stories: &Stories, all: Vec<Link>, made: Option<MadeLink>) -> AnyView {
+    let now = visit.sandbox.clock.unset_now();
+    let rows = all.into_iter().map(|link| row(visit, link, now)).collect_view();
+    let made = made.map(|made| {
+        let done = note(Tone::Good, "status", "link-made", "The link is made.".to_owned());
+        view! {
+            {done}
+            <p><code id="link">{made.url}</code></p>
+            <p class="muted">"Who opens it gets a sandbox of their own. The address is not shown again."</p>
+        }
+    });
+    view! {
+        <section class="card" aria-labelledby="links-title">
+            <div class="top"><h2 id="links-title">"Links for guests"</h2></div>
+            <div class="in stack">{made}{form(visit, stories)}</div>
+            {table(
+                [
+                    Head::Left("Story"),
+                    Head::Left("Roles"),
+                    Head::Right("Sandboxes"),
+                    Head::Left("Each for"),
+                    Head::Left("Works until"),
+                    Head::Hidden("Actions"),
+                ],
+                rows,
+            )}
+        </section>
+    }
+    .into_any()
+}
+
+fn form(visit: &Visit, stories: &Stories) -> AnyView {
+    let (all, _) = stories.all();
+    let told = all.iter().map(|file| (file.name.clone(), file.story.title.0.clone())).collect();
+    let roles = ROLES.map(|(roles, label)| (roles.to_owned(), label.to_owned())).to_vec();
+    let worlds = Field::new("worlds", "How many sandboxes").value("1");
+    let lives_for =
+        Field::new("lives_for", "Each is there for").hint("Such as 30m or 2h, at most 7d.").value("2h");
+    let works_for = Field::new("works_for", "The link works for").hint("Such as 12h or 7d.").value("7d");
+    view! {
+        <form method="post" class="fields">
+            {visit.hidden_fields("link")}
+            {visit.choice("link", Field::new("story", "Story"), told)}
+            {visit.choice("link", Field::new("roles", "Who opens it is"), roles)}
+            {visit.number_field("link", worlds)}
+            {visit.text_field("link", lives_for)}
+            {visit.text_field("link", works_for)}
+            <button class="btn main">"Make a link"</button>
+        </form>
+    }
+    .into_any()
+}
+
+fn row(visit: &Visit, link: Link, now: UnixMillis) -> AnyView {
+    let state = match link.ended(now) {
+        None => tag(Tone::Good, "Works"),
+        Some(Ended::Revoked) => tag(Tone::Plain, "Revoked"),
+        Some(Ended::Over) => tag(Tone::Plain, "Over"),
+        Some(Ended::UsedUp) => tag(Tone::Plain, "Used up"),
+    };
+    let revoke = link.ended(now).is_none().then(|| {
+        let button = Button::new("revoke", "Revoke")
+            .quiet()
+            .about(format!("Revoke the link to {}", link.story))
+            .confirm(
+                "Revoke this link?",
+                "Nobody gets a sandbox by it any more. Those that it has made stay until their time.",
+            )
+            .field("id", link.id.as_str());
+        visit.button(button)
+    });
+    let roles = link.roles().into_iter().map(name_of).collect::<Vec<_>>().join(", ");
+    view! {
+        <tr>
+            <td><b>{link.story.clone()}</b>" "{state}</td>
+            <td class="more" data-label="Roles">{roles}</td>
+            <td class="more right num" data-label="Sandboxes">{number(link.made)}" of "{number(link.worlds)}</td>
+            <td class="more" data-label="Each for">{duration_text(link.lives_for())}</td>
+            <td class="more" data-label="Works until">{timestamp(link.works_until)}</td>
+            <td class="act">{revoke}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// Makes the link of the form.
+pub async fn make(visit: &Visit, stories: &Stories) -> Result<MadeLink, FieldError> {
+    let sent = &visit.sent;
+    stories.find(sent.text("story"))?;
+    let roles: Vec<Role> =
+        sent.text("roles").split(' ').filter_map(|role| serde_json::from_value(role.into()).ok()).collect();
+    let new = NewLink {
+        story: sent.text("story").to_owned(),
+        roles: Some(roles),
+        worlds: sent.parsed("worlds", "whole number from 1 to 1000")?,
+        lives_for: sent.given("lives_for").map(str::to_owned),
+        works_for: sent.given("works_for").map(str::to_owned),
+    };
+    Ok(links::make(&visit.sandbox.server, new, &visit.trail).await?)
+}
+
+/// Revokes the link of the form.
+pub async fn revoke(visit: &Visit) -> Result<(), FieldError> {
+    Ok(links::revoke(&visit.sandbox.server, visit.sent.text("id"), &visit.trail).await?)
+}

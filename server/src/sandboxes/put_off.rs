@@ -1,0 +1,54 @@
+//! The end of a sandbox that a link has made, which can be put off, and what a guest takes with them.
+
+use std::{path::Path, time::Duration};
+
+use super::{Name, Record, Sandbox, Sandboxes, records};
+use base::{clock::UnixMillis, error::Failure};
+use store::Connection;
+
+impl Sandboxes {
+    /// The row of the sandbox with this name.
+    ///
+    /// # Errors
+    /// As [`Sandboxes::end_of`].
+    pub async fn record(&self, name: &Name) -> Result<Record, Failure> {
+        Ok(self.known(name).await?.record.clone())
+    }
+
+    /// Writes a copy of the data of `sandbox` into the new file `to`.
+    ///
+    /// # Errors
+    /// [`Failure::NoRoom`]; [`Failure::NotFound`] for `main`, which is copied by `mkopo data backup`.
+    pub async fn copy(&self, sandbox: &Sandbox, to: &Path) -> Result<(), Failure> {
+        self.databases.copy(sandbox.id.as_deref().ok_or(Failure::NotFound)?, to).await
+    }
+
+    /// When the sandbox goes whether it is used or not, if it does, and whether that can be put off.
+    ///
+    /// # Errors
+    /// [`SandboxRefusal::SandboxNotFound`](super::SandboxRefusal::SandboxNotFound), and errors of the database.
+    pub async fn end_of(&self, name: &Name) -> Result<(Option<UnixMillis>, bool), Failure> {
+        let known = self.known(name).await?;
+        Ok((known.ends_at(), known.may_keep()))
+    }
+
+    /// Puts the end off until `time` from now, once; does nothing if that can't be done.
+    ///
+    /// # Errors
+    /// As [`Sandboxes::end_of`].
+    pub async fn put_off_end(&self, name: &Name, time: Duration) -> Result<(), Failure> {
+        let known = self.known(name).await?;
+        let ends_at = self.clock.unset_now().plus(time);
+        let id = known.record.id.clone();
+        let put_off = self
+            .database
+            .write(async move |connection: &mut Connection| {
+                Ok(records::put_off_end(connection, &id, ends_at).await?)
+            })
+            .await?;
+        if put_off {
+            known.keep_until(ends_at);
+        }
+        Ok(())
+    }
+}

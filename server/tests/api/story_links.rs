@@ -1,0 +1,386 @@
+//! Links to stories: addresses at which guests get a sandbox of their own.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    http::{Method, Request, StatusCode, header},
+};
+use futures::future::join_all;
+use mkopo::sandboxes;
+use serde_json::{Value, json};
+
+use crate::{
+    command_line::{self, mkopo},
+    sandboxes::Given,
+    test_app::{Answer, TestApp, request, wait_until},
+};
+
+/// A link for guests.
+struct Link<'a> {
+    app: &'a TestApp,
+    id: String,
+    path: String,
+}
+
+impl<'a> Link<'a> {
+    async fn make(app: &'a TestApp, new: Value) -> Self {
+        let made = app.console(Method::POST, "/story-links", Some(new)).await;
+        assert_eq!(made.status, StatusCode::CREATED);
+        let made = made.json();
+        let url = made["url"].as_str().unwrap();
+        let path = url.strip_prefix("http://127.0.0.1:8080").unwrap().to_owned();
+        Self { app, id: made["id"].as_str().unwrap().to_owned(), path }
+    }
+
+    async fn page(&self) -> Answer {
+        self.app.send(Request::get(&self.path).body(Body::empty()).unwrap()).await
+    }
+
+    async fn press(&self) -> Answer {
+        self.app.send(Request::post(&self.path).body(Body::empty()).unwrap()).await
+    }
+
+    /// Opens it, and enters the sandbox.
+    async fn guest(&self) -> Guest<'a> {
+        let opened = self.press().await;
+        assert_eq!(opened.status, StatusCode::SEE_OTHER);
+        Guest::enter(self.app, opened.headers[header::LOCATION].to_str().unwrap()).await
+    }
+}
+
+/// Somebody who entered a sandbox.
+struct Guest<'a> {
+    app: &'a TestApp,
+    host: String,
+    token: String,
+    role: String,
+}
+
+impl<'a> Guest<'a> {
+    async fn enter(app: &'a TestApp, url: &str) -> Self {
+        let (origin, code) = url.split_once("/enter#").unwrap();
+        let host = origin.strip_prefix("http://").unwrap().to_owned();
+        let entered = enter(app, &host, code).await;
+        assert_eq!(entered.status, StatusCode::OK);
+        let user = &entered.json()["user"];
+        let text = |field: &str| user[field].as_str().unwrap().to_owned();
+        Self { app, host, token: text("token"), role: text("role") }
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        self.app.send(self.request(method, path, body)).await
+    }
+
+    fn request(&self, method: Method, path: &str, body: Option<Value>) -> Request<Body> {
+        let mut call = request(method, path, Some(&self.token), body);
+        call.headers_mut().insert(header::HOST, self.host.parse().unwrap());
+        call
+    }
+
+    async fn told(&self) -> Value {
+        let told = self.call(Method::GET, "/story/told", None).await;
+        assert_eq!(told.status, StatusCode::OK);
+        told.json()
+    }
+
+    /// The loan of the story that waits.
+    async fn loan(&self, loan_id: &str) -> Option<Value> {
+        let pending = self.call(Method::GET, "/api/v1/disbursements/pending", None).await.json();
+        pending.as_array().unwrap().iter().find(|loan| loan["loan_id"] == loan_id).cloned()
+    }
+
+    async fn pay(&self, loan_id: &str) -> u16 {
+        let loan = self.loan(loan_id).await.unwrap();
+        let path = format!("/api/v1/disbursements/{loan_id}/disburse");
+        let body = crate::test_app::disbursement_of(&loan);
+        self.app.as_time_passes(self.call(Method::POST, &path, Some(body))).await.status.as_u16()
+    }
+}
+
+async fn enter(app: &TestApp, host: &str, code: &str) -> Answer {
+    let mut call = request(Method::POST, "/story/enter", None, Some(json!({"code": code})));
+    call.headers_mut().insert(header::HOST, host.parse().unwrap());
+    call.headers_mut().insert(header::ORIGIN, format!("http://{host}").parse().unwrap());
+    app.send(call).await
+}
+
+/// The number of sandboxes, besides `main`.
+async fn count(app: &TestApp) -> usize {
+    app.console(Method::GET, "/sandboxes", None).await.json().as_array().unwrap().len() - 1
+}
+
+async fn tend(app: &TestApp) {
+    sandboxes::tend(&app.sandbox.server).await.unwrap();
+}
+
+fn text(answer: &Answer) -> String {
+    String::from_utf8(answer.bytes.clone()).unwrap()
+}
+
+#[tokio::test]
+async fn who_opens_a_link_gets_a_sandbox_of_their_own_and_is_signed_in_there() {
+    let app = TestApp::start().await;
+    let link = Link::make(&app, json!({"story": "refused"})).await;
+    // A chat program that shows what is behind an address opens it, too.
+    for _ in 0..3 {
+        let page = link.page().await;
+        assert_eq!(page.status, StatusCode::OK);
+        assert!(text(&page).contains("A refusal and its reason"), "{}", text(&page));
+        assert_eq!(page.headers["x-robots-tag"], "noindex");
+    }
+    assert_eq!(count(&app).await, 0);
+
+    let guest = link.guest().await;
+    assert_eq!((guest.role.as_str(), count(&app).await), ("agent", 1));
+    let told = guest.told().await;
+    assert_eq!(told["story"]["steps"][0]["state"], "next");
+    assert_eq!(
+        (&told["may_keep"], &told["may_go_on"], &told["invitations"]),
+        (&json!(true), &json!(false), &json!([]))
+    );
+    assert_eq!(guest.pay("LN-OTIENO").await, 422);
+    wait_until("two steps are done", async || guest.told().await["story"]["steps"][2]["state"] == "next")
+        .await;
+    let list = guest.call(Method::GET, "/slices.json", None).await.json();
+    assert_eq!(list["portal"]["story"], true);
+
+    // Nothing of it is anywhere else.
+    let agent = app.sign_in("agent").await;
+    assert!(agent.pending().await.iter().all(|loan| loan["loan_id"] != "LN-OTIENO"));
+    let of_main = app.send(request(Method::GET, "/story/told", Some(&agent.token), None)).await;
+    assert_eq!(of_main.failure().1, "no_story");
+    assert_eq!(
+        app.send(request(Method::GET, "/slices.json", None, None)).await.json()["portal"]["story"],
+        Value::Null
+    );
+    let console = guest.call(Method::GET, "/console/api/clock", None).await;
+    assert_eq!(console.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_link_that_makes_no_sandbox_says_why() {
+    let app = TestApp::start().await;
+    let used_up = Link::make(&app, json!({"story": "refused"})).await;
+    used_up.guest().await;
+    let over = Link::make(&app, json!({"story": "refused", "works_for": "1h"})).await;
+    let revoked = Link::make(&app, json!({"story": "refused", "worlds": 5})).await;
+    let guest = revoked.guest().await;
+    let unknown = Link { app: &app, id: String::new(), path: "/open/0123456789abcdef".to_owned() };
+    assert_eq!(
+        app.console(Method::DELETE, &format!("/story-links/{}", revoked.id), None).await.status,
+        StatusCode::NO_CONTENT
+    );
+    let again = app.console(Method::DELETE, &format!("/story-links/{}", revoked.id), None).await;
+    assert_eq!(again.failure().1, "link_not_found");
+    app.clock.advance(Duration::from_mins(61));
+    for (link, status, sentence) in [
+        (&used_up, 410, "This link is used up"),
+        (&over, 410, "This link is over"),
+        (&revoked, 410, "This link was revoked"),
+        (&unknown, 404, "This link is not known"),
+    ] {
+        for answer in [link.page().await, link.press().await] {
+            assert_eq!(answer.status.as_u16(), status, "{sentence}");
+            assert!(text(&answer).contains(sentence), "{}", text(&answer));
+        }
+    }
+    // What it has made stays.
+    assert_eq!(guest.told().await["story"]["name"], "refused");
+}
+
+#[tokio::test]
+async fn a_link_makes_as_many_sandboxes_as_it_says_however_many_open_it_at_once() {
+    let app = TestApp::start().await;
+    let link = Link::make(&app, json!({"story": "first-payout", "worlds": 3})).await;
+    let pressed = join_all((0..40).map(|_| link.press())).await;
+    let opened = pressed.iter().filter(|answer| answer.status == StatusCode::SEE_OTHER).count();
+    assert_eq!((opened, count(&app).await), (3, 3));
+    let listed = app.console(Method::GET, "/story-links", None).await.json();
+    assert_eq!(listed[0]["made"], 3);
+}
+
+#[tokio::test]
+async fn a_full_server_takes_nothing_off_a_link() {
+    let app = TestApp::start_with(&["--sandboxes", "1"]).await;
+    let link = Link::make(&app, json!({"story": "first-payout", "worlds": 5})).await;
+    link.guest().await;
+    let refused = link.press().await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(text(&refused).contains("All places are taken"));
+    assert_eq!(app.console(Method::GET, "/story-links", None).await.json()[0]["made"], 1);
+}
+
+#[tokio::test]
+async fn two_people_in_one_sandbox_see_what_the_other_does() {
+    let app = TestApp::start().await;
+    let link = Link::make(&app, json!({"story": "first-payout", "roles": ["agent", "supervisor"]})).await;
+    let agent = link.guest().await;
+    let invitations = agent.told().await["invitations"].clone();
+    assert_eq!(invitations[0]["role"], "supervisor");
+    let supervisor = Guest::enter(&app, invitations[0]["url"].as_str().unwrap()).await;
+    assert_eq!(supervisor.role, "supervisor");
+    assert_eq!(agent.pay("LN-WANJIRU").await, 200);
+    assert_eq!(supervisor.loan("LN-WANJIRU").await, None);
+    assert_eq!(count(&app).await, 1);
+    assert_eq!(supervisor.told().await["invitations"][0]["role"], "agent");
+
+    // The code of one sandbox opens no other, and no other role.
+    let (_, code) = invitations[0]["url"].as_str().unwrap().split_once('#').unwrap();
+    let other = Link::make(&app, json!({"story": "first-payout"})).await.guest().await;
+    for wrong in [code.to_owned(), code.replace("supervisor", "admin"), "agent.".to_owned(), "x".repeat(90)] {
+        assert_eq!(enter(&app, &other.host, &wrong).await.failure().1, "no_entry", "{wrong}");
+    }
+    let untold = Given::make(&app, json!({"name": "untold"})).await;
+    let host = format!("{}.localhost:8080", untold.name);
+    assert_eq!(enter(&app, &host, code).await.failure().1, "no_story");
+}
+
+#[tokio::test]
+async fn a_sandbox_of_a_link_goes_after_its_time_though_it_is_used_and_can_be_kept_once() {
+    let app = TestApp::start().await;
+    let link = Link::make(&app, json!({"story": "first-payout", "worlds": 2, "lives_for": "1h"})).await;
+    let (short, kept) = (link.guest().await, link.guest().await);
+    for _ in 0..5 {
+        app.clock.advance(Duration::from_mins(10));
+        tend(&app).await;
+        assert_eq!(short.told().await["story"]["name"], "first-payout");
+    }
+    let told = kept.call(Method::POST, "/story/keep", None).await.json();
+    assert_eq!((&told["may_keep"], &told["ends_at"]), (&json!(false), &json!("2026-11-21T09:50:00.000Z")));
+    app.clock.advance(Duration::from_mins(11));
+    let gone = short.call(Method::GET, "/story/told", None).await;
+    assert_eq!(gone.failure().1, "sandbox_not_found");
+    tend(&app).await;
+    assert_eq!(count(&app).await, 1);
+
+    // Once more changes nothing.
+    let again = kept.call(Method::POST, "/story/keep", None).await.json();
+    assert_eq!(again["ends_at"], "2026-11-21T09:50:00.000Z");
+    // It is kept over a restart of the server, too.
+    let (host, token, role) = (kept.host, kept.token, kept.role);
+    let app = app.restart().await;
+    let kept = Guest { app: &app, host, token, role };
+    app.clock.advance(Duration::from_hours(24 * 7));
+    assert_eq!(kept.call(Method::GET, "/story/told", None).await.failure().1, "sandbox_not_found");
+    tend(&app).await;
+    assert_eq!(count(&app).await, 0);
+}
+
+#[tokio::test]
+async fn a_week_of_guests_leaves_nothing() {
+    let app = TestApp::start().await;
+    let link = Link::make(&app, json!({"story": "refused", "worlds": 100, "works_for": "7d"})).await;
+    for day in 0..7 {
+        for guest in join_all((0..4).map(|_| link.guest())).await {
+            assert_eq!(guest.pay("LN-OTIENO").await, 422, "day {day}");
+        }
+        app.clock.advance(Duration::from_hours(24));
+        tend(&app).await;
+        assert_eq!(count(&app).await, 0, "day {day}");
+    }
+    let folder = app.data_dir().join("sandboxes");
+    let left: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, Vec::<std::ffi::OsString>::new());
+}
+
+#[tokio::test]
+async fn a_story_begins_again_for_everybody_in_its_sandbox() {
+    let app = TestApp::start().await;
+    let guest = Link::make(&app, json!({"story": "refused"})).await.guest().await;
+    assert_eq!(guest.pay("LN-OTIENO").await, 422);
+    let again = guest.call(Method::POST, "/story/again", None).await;
+    assert_eq!(again.status, StatusCode::OK);
+    assert_eq!(guest.call(Method::GET, "/story/told", None).await.status, StatusCode::UNAUTHORIZED);
+    let token = again.json()["user"]["token"].as_str().unwrap().to_owned();
+    let guest = Guest { token, ..guest };
+    assert_eq!(guest.told().await["story"]["steps"][0]["found"], json!(["Loan LN-OTIENO has no record."]));
+    assert_eq!(guest.pay("LN-OTIENO").await, 422);
+}
+
+#[tokio::test]
+async fn what_a_guest_takes_along_begins_a_demo() {
+    let app = TestApp::start_on_file().await;
+    let guest = Link::make(&app, json!({"story": "lost-answer"})).await.guest().await;
+    assert_eq!(guest.pay("LN-AMINA").await, 202);
+    guest.told().await;
+    let taken = guest.call(Method::GET, "/story/file", None).await;
+    assert_eq!(taken.headers[header::CONTENT_DISPOSITION], "attachment; filename=\"lost-answer.mkopo\"");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lost-answer.mkopo");
+    std::fs::write(&file, &taken.bytes).unwrap();
+    let there = TestApp::start_at(&format!("sqlite:{}", file.display()), app.clock.clone()).await;
+    assert_eq!(there.sign_in("agent").await.get("/api/v1/auth/me").await.status, StatusCode::OK);
+    let told = there.console(Method::GET, "/story", None).await.json();
+    assert_eq!((&told["name"], &told["steps"][0]["state"]), (&json!("lost-answer"), &json!("done")));
+    // Whoever was signed in there is not signed in here.
+    let guest = request(Method::GET, "/story/told", Some(&guest.token), None);
+    assert_eq!(there.send(guest).await.status, StatusCode::UNAUTHORIZED);
+
+    let wrong = folder.path().join("wrong.mkopo");
+    std::fs::write(&wrong, "no sandbox").unwrap();
+    let output = mkopo()
+        .args(["demo", "--listen", "127.0.0.1:0", "--from", wrong.to_str().unwrap()])
+        .args(["--data-dir", folder.path().join("other").to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(command_line::error_line(&output).contains("wrong.mkopo is not a sandbox of Mkopo"));
+}
+
+#[tokio::test]
+async fn openings_are_limited_and_pages_of_other_sites_can_not_open_a_link() {
+    let app = TestApp::start().await;
+    let link = Link::make(&app, json!({"story": "refused"})).await;
+    let mut from_elsewhere = Request::post(&link.path).body(Body::empty()).unwrap();
+    from_elsewhere.headers_mut().insert("sec-fetch-site", "cross-site".parse().unwrap());
+    assert_eq!(app.send(from_elsewhere).await.status, StatusCode::FORBIDDEN);
+    let unknown = Link { app: &app, id: String::new(), path: "/open/guessed".to_owned() };
+    let mut limited = 0;
+    for _ in 0..305 {
+        limited += usize::from(unknown.press().await.status == StatusCode::TOO_MANY_REQUESTS);
+    }
+    assert_eq!(limited, 6);
+}
+
+#[tokio::test]
+async fn a_link_that_makes_no_sense_is_refused_with_the_field() {
+    let app = TestApp::start().await;
+    for (new, field) in [
+        (json!({"story": "no-such"}), "story"),
+        (json!({"story": "refused", "roles": []}), "roles"),
+        (json!({"story": "refused", "roles": ["agent", "agent"]}), "roles"),
+        (json!({"story": "refused", "worlds": 0}), "worlds"),
+        (json!({"story": "refused", "worlds": 1001}), "worlds"),
+        (json!({"story": "refused", "lives_for": "8d"}), "lives_for"),
+        (json!({"story": "refused", "lives_for": "soon"}), "lives_for"),
+        (json!({"story": "refused", "works_for": "1s"}), "works_for"),
+    ] {
+        let refused = app.console(Method::POST, "/story-links", Some(new.clone())).await;
+        assert_eq!((refused.status.as_u16(), &refused.body()["field"]), (422, &json!(field)), "{new}");
+    }
+    for number in 0..200 {
+        Link::make(&app, json!({"story": "refused", "worlds": 1 + number % 3})).await;
+    }
+    let refused = app.console(Method::POST, "/story-links", Some(json!({"story": "refused"}))).await;
+    assert_eq!(refused.failure().1, "too_many_links");
+}
+
+#[tokio::test]
+async fn the_command_makes_lists_and_revokes_links() {
+    let app = TestApp::start().await;
+    let run = async |arguments: &[&str]| {
+        let output = command_line::command(&app, arguments).await;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let url = run(&["story", "link", "refused", "--worlds", "2", "--role", "supervisor"]).await;
+    let path = url.trim().strip_prefix("http://127.0.0.1:8080").unwrap().to_owned();
+    let link = Link { app: &app, id: String::new(), path };
+    assert_eq!(link.guest().await.role, "supervisor");
+    let listed = run(&["story", "links"]).await;
+    let id = listed.split('\t').next().unwrap();
+    assert!(listed.contains("\trefused\t1 of 2\t"), "{listed}");
+    run(&["story", "revoke", id]).await;
+    assert_eq!(link.press().await.status, StatusCode::GONE);
+}
