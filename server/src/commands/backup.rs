@@ -122,13 +122,13 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Puts the sandbox in `file` in the place of the data, unless there is data already.
+/// Puts the sandbox in `file` in the place of the data, unless there is data already. The caller has locked the data
+/// folder.
 ///
 /// # Errors
 /// If the file can't be read or is no sandbox, or the data folder can't be written.
 pub async fn begin_from(store: &StoreSettings, file: &Path) -> anyhow::Result<()> {
     let database = store.database_file()?;
-    let _lock = folder_lock::lock(store, "stop it first, or set MKOPO_DATA_DIR to another folder")?;
     if database.exists() {
         return Ok(());
     }

@@ -23,7 +23,6 @@ pub use self::{
     ready::ReadySettings,
     sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
     seed::SeedSettings,
-    serve::DemoSettings,
     server::ServerArguments,
     slice::{SliceCommand, SliceSettings},
     story::{AddLink, StoryCommand, StorySettings},
@@ -101,7 +100,7 @@ pub enum Command {
     /// Run the service until it is stopped.
     Serve(Settings),
     /// Run the service in demo mode until it is stopped: with demo data, and demo accounts with a known password.
-    Demo(DemoSettings),
+    Demo(Settings),
     /// Check that the service on this machine is ready, for health checks.
     Ready(ReadySettings),
     /// Manage the accounts of staff.
@@ -128,7 +127,7 @@ impl Command {
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Serve(settings) => serve::run(settings).await,
-            Self::Demo(settings) => serve::run_demo(settings).await,
+            Self::Demo(settings) => serve::run(Settings { demo: true, ..settings }).await,
             Self::Ready(settings) => ready::run(&settings),
             Self::User(settings) => user::run(settings).await,
             Self::Data(settings) => data::run(settings).await,

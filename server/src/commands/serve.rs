@@ -1,6 +1,6 @@
 //! `mkopo serve`: runs the service until it is stopped.
 
-use std::{io::Write, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{io::Write, net::SocketAddr, time::Duration};
 
 use anyhow::Context;
 use futures::FutureExt;
@@ -20,29 +20,6 @@ use settings::{ConsoleListen, Settings};
 /// Timeout of a shutdown for running payouts: a payout is answered within 8 s.
 const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
 
-/// The settings of `mkopo demo`.
-#[derive(clap::Args, Debug)]
-pub struct DemoSettings {
-    /// Begin with a sandbox that somebody took along from the card of a story. Data that is there already stays.
-    #[arg(long, env = "MKOPO_FROM", value_name = "FILE")]
-    pub from: Option<PathBuf>,
-
-    /// All other settings.
-    #[command(flatten)]
-    pub settings: Settings,
-}
-
-/// Runs `mkopo demo`.
-///
-/// # Errors
-/// As [`run`], and if the file is no sandbox.
-pub async fn run_demo(DemoSettings { from, settings }: DemoSettings) -> anyhow::Result<()> {
-    if let Some(file) = from {
-        begin_from(&settings.store, &file).await?;
-    }
-    run(Settings { demo: true, ..settings }).await
-}
-
 /// Runs the command.
 pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     let log = log::init(&settings)?;
@@ -58,6 +35,9 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     }
     settings.check()?;
     let lock = folder_lock::lock(&settings.store, "stop it first, or set MKOPO_DATA_DIR to another folder")?;
+    if let Some(file) = &settings.from {
+        begin_from(&settings.store, file).await?;
+    }
     let database = settings.store.open().await?;
     database.check_durability(settings.demo).await?;
     let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await?;

@@ -38,6 +38,20 @@ def test_that_fails(mkopo):
     assert 1 + 1 == 3
 """
 
+STORIES_THAT_ARE_REFUSED = """
+import pytest
+
+pytestmark = pytest.mark.story("lost-answer")
+
+@pytest.mark.mkopo(seed=7)
+def test_with_a_start(mkopo):
+    pass
+
+@pytest.mark.mkopo(sandbox_per="none")
+def test_without_sandboxes(mkopo):
+    pass
+"""
+
 
 @pytest.fixture(scope="module")
 def portal() -> Iterator[Addresses]:
@@ -46,9 +60,9 @@ def portal() -> Iterator[Addresses]:
     stop()
 
 
-def run(folder: Path, environment: dict[str, str]) -> str:
+def run(folder: Path, environment: dict[str, str], test: str = TEST_THAT_FAILS) -> str:
     """Run the test that fails; return what is printed."""
-    (folder / "test_that_fails.py").write_text(TEST_THAT_FAILS)
+    (folder / "test_that_fails.py").write_text(test)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MKOPO_", "PYTEST_"))}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_that_fails.py"]
     ended = subprocess.run(
@@ -97,6 +111,12 @@ def test_without_a_portal_the_test_says_what_to_do(tmp_path: Path) -> None:
     printed = run(tmp_path, {"PATH": "/nowhere"})
     assert "Set MKOPO_BINARY to the mkopo program" in printed
     assert "set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN" in " ".join(printed.split())
+
+
+def test_a_story_is_refused_with_a_start_and_without_sandboxes(tmp_path: Path) -> None:
+    printed = run(tmp_path, {}, STORIES_THAT_ARE_REFUSED)
+    assert "A story says what the sandbox starts with: leave out seed, now and frozen" in printed
+    assert 'Only a sandbox tells a story: leave out sandbox_per="none"' in printed
 
 
 def test_a_portal_of_another_version_is_refused_at_once() -> None:

@@ -7,6 +7,7 @@ export type { Message, MessageFilter } from './console/outbox';
 export type { PastPayout, Payout } from './console/payouts';
 export type { Session } from './console/sessions';
 export type { Account, NewAccount } from './console/staff';
+export type { Step } from './console/story';
 export type { Call, CallFilter } from './console/traffic';
 export type { Mkopo, Start } from './mkopo';
 export { findSandboxes } from './localhost';

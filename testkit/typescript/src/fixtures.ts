@@ -1,7 +1,7 @@
 import { test as base, type TestInfo } from '@playwright/test';
 import { findSandboxes } from './localhost';
 import type { Mkopo, Start } from './mkopo';
-import { exact, Portal } from './portal';
+import { exact, type NewSandbox, Portal } from './portal';
 import { addressesOfTheRun, endsWithTheRun } from './portal-of-the-run';
 import { type Settings, startPortal } from './start-portal';
 import { whatHappened } from './what-happened';
@@ -19,8 +19,10 @@ interface TestFixtures {
   sandboxPer: SandboxPer;
   /** What the sandbox starts with. */
   start: Start;
-  /** Settings of a portal that is started for each test; `mkopo` is that portal itself, and not a sandbox. */
+  /** Settings of a portal that is started for each test; `mkopo` is that portal itself, unless there is a story. */
   settings: Settings | undefined;
+  /** The name of a story: each test has a sandbox of its own, which tells it. It says what the sandbox starts with. */
+  story: string | undefined;
   /** Whether it is checked after the test that every shilling is accounted for. */
   checkInvariant: boolean;
 }
@@ -45,10 +47,11 @@ class Sandboxes {
   #portal: Portal | undefined;
   #ofWorker: Mkopo | undefined;
 
-  /** A sandbox at its start. */
-  async get(per: SandboxPer, start: Start): Promise<Place> {
+  /** A sandbox at its start, or at that of a story. */
+  async get(per: SandboxPer, start: Start, story: string | undefined): Promise<Place> {
     this.#portal ??= await Portal.connect(addressesOfTheRun());
     const portal = this.#portal;
+    if (story !== undefined) return ofTest(portal, { story });
     const known = exact({ now: this.#now, ...start });
     switch (per) {
       case 'none': {
@@ -56,13 +59,8 @@ class Sandboxes {
         await mkopo.reset(start);
         return { mkopo, whereabouts: keptAt(mkopo), giveBack: () => {} };
       }
-      case 'test': {
-        const mkopo = await portal.makeSandbox(known);
-        const giveBack = async (hasFailed: boolean) => {
-          if (!hasFailed) await portal.removeSandbox(mkopo);
-        };
-        return { mkopo, whereabouts: keptAt(mkopo), giveBack };
-      }
+      case 'test':
+        return ofTest(portal, known);
       case 'worker': {
         if (this.#ofWorker) await this.#ofWorker.reset(known);
         const mkopo = (this.#ofWorker ??= await portal.makeSandbox(known));
@@ -79,17 +77,34 @@ class Sandboxes {
   }
 }
 
+/** A sandbox for one test. */
+async function ofTest(portal: Portal, wanted: NewSandbox): Promise<Place> {
+  const mkopo = await portal.makeSandbox(wanted);
+  const giveBack = async (hasFailed: boolean) => {
+    if (!hasFailed) await portal.removeSandbox(mkopo);
+  };
+  return { mkopo, whereabouts: keptAt(mkopo), giveBack };
+}
+
 /** A portal that is started for one test. */
-async function ownPortal(settings: Settings, start: Start): Promise<Place> {
+async function ownPortal(settings: Settings, start: Start, story: string | undefined): Promise<Place> {
   const { stop, ...addresses } = await startPortal(settings);
   try {
-    const mkopo = await (await Portal.connect(addresses)).main();
+    const portal = await Portal.connect(addresses);
+    const mkopo = await (story === undefined ? portal.main() : portal.makeSandbox({ story }));
     if (Object.keys(start).length > 0) await mkopo.reset(start);
     return { mkopo, whereabouts: 'It ended with the test.', giveBack: stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Fails if a story is combined with what it says itself, or with a place that tells none. */
+function checkStory(per: SandboxPer, start: Start): void {
+  if (Object.keys(start).length > 0)
+    throw new Error('A story says what the sandbox starts with: leave out `start`');
+  if (per === 'none') throw new Error("Only a sandbox tells a story: leave out `sandboxPer: 'none'`");
 }
 
 /** Playwright's `test` with a sandbox for each worker, or for each test. */
@@ -106,9 +121,13 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   sandboxPer: ['worker', { option: true }],
   start: [{}, { option: true }],
   settings: [undefined, { option: true }],
+  story: [undefined, { option: true }],
   checkInvariant: [true, { option: true }],
-  mkopo: async ({ sandboxes, sandboxPer, start, settings, checkInvariant }, use, testInfo) => {
-    const place = settings ? await ownPortal(settings, start) : await sandboxes.get(sandboxPer, start);
+  mkopo: async ({ sandboxes, sandboxPer, start, settings, story, checkInvariant }, use, testInfo) => {
+    if (story !== undefined) checkStory(sandboxPer, start);
+    const place = settings
+      ? await ownPortal(settings, start, story)
+      : await sandboxes.get(sandboxPer, start, story);
     await use(place.mkopo);
     const problem = checkInvariant ? await unaccounted(place.mkopo) : undefined;
     const hasFailed = problem !== undefined || testInfo.status !== testInfo.expectedStatus;

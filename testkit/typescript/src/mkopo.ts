@@ -11,6 +11,7 @@ import { Payouts } from './console/payouts';
 import { Sessions } from './console/sessions';
 import { Snapshots } from './console/snapshots';
 import { Staff } from './console/staff';
+import { Story } from './console/story';
 import { Traffic } from './console/traffic';
 import type { Addresses } from './portal';
 import { type Moment, written } from './time';
@@ -27,6 +28,15 @@ export interface Start {
   now?: Moment;
   /** Whether the clock is stopped. */
   frozen?: boolean;
+}
+
+/** The start as the contract writes it. */
+export function bodyOfStart({ seed, now, frozen }: Start) {
+  return {
+    ...(seed !== undefined && { seed }),
+    ...(now && { now: written(now) }),
+    ...(frozen !== undefined && { frozen }),
+  };
 }
 
 /** A sandbox (an isolated instance of the whole service) or `main`, and verbs for all that its console can do. */
@@ -49,14 +59,17 @@ export class Mkopo {
   readonly mobileMoney: MobileMoney;
   readonly sessions: Sessions;
   readonly snapshots: Snapshots;
+  /** The story that was given when the sandbox was made. */
+  readonly story: Story;
   readonly traffic: Traffic;
   /** The messages that the portal has sent, with their codes. */
   outbox: Outbox;
   payouts: Payouts;
   staff: Staff;
-  readonly #start: Start;
+  readonly #start: Start | undefined;
 
-  constructor({ url, consoleUrl }: Addresses, made: Place, start: Start) {
+  /** `start` is what a reset returns to; `undefined` if the sandbox tells a story. */
+  constructor({ url, consoleUrl }: Addresses, made: Place, start: Start | undefined) {
     this.name = made.name;
     this.url = made.url;
     this.consoleUrl = made.console_url;
@@ -72,6 +85,7 @@ export class Mkopo {
     this.outbox = new Outbox(this.console);
     this.payouts = new Payouts(this.console);
     this.snapshots = new Snapshots(this.console);
+    this.story = new Story(this.console);
     this.staff = new Staff(this.console);
     this.sessions = new Sessions(
       this.console,
@@ -84,14 +98,10 @@ export class Mkopo {
   }
 
   /** Goes back to the start, or to another one: data, clock, messages, faults, outcomes, sessions, snapshots. */
-  async reset(start: Start = this.#start): Promise<void> {
-    const { seed, now, frozen } = start;
-    const body = {
-      ...(seed !== undefined && { seed }),
-      ...(now && { now: written(now) }),
-      ...(frozen !== undefined && { frozen }),
-    };
-    await bodyOf(this.console.POST('/console/api/data/reset', { body }));
+  async reset(start: Start | undefined = this.#start): Promise<void> {
+    if (!start)
+      throw new Error(`A reset ends the story of ${this.name}: give it a start, or make another sandbox`);
+    await bodyOf(this.console.POST('/console/api/data/reset', { body: bodyOfStart(start) }));
     for (const { name } of await this.snapshots.list()) await this.snapshots.remove(name);
     this.staff = new Staff(this.console);
     await this.begin();

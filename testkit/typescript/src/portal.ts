@@ -1,7 +1,7 @@
 import { bodyOf, CallFailed } from './call-failed';
 import { type ConsoleClient, consoleClient } from './clients';
-import { Mkopo, type Start } from './mkopo';
-import { type Duration, written } from './time';
+import { bodyOfStart, Mkopo, type Start } from './mkopo';
+import type { Duration } from './time';
 import { checkVersion } from './version';
 
 /** Where a portal and its console are. */
@@ -17,6 +17,8 @@ export interface NewSandbox extends Start {
   name?: string;
   /** How long it is kept without being used; `24h` if missing. */
   expiresIn?: Duration;
+  /** The name of a story to tell, in place of a start. */
+  story?: string;
 }
 
 /** A running portal, in which sandboxes are made. */
@@ -48,18 +50,17 @@ export class Portal {
   }
 
   /** Makes a sandbox. A reset returns to its start exactly, so its clock starts at a time that is known. */
-  async makeSandbox({ name, expiresIn, ...start }: NewSandbox = {}): Promise<Mkopo> {
-    const known = exact(start);
+  async makeSandbox({ name, expiresIn, story, ...start }: NewSandbox = {}): Promise<Mkopo> {
+    const known = story === undefined ? exact(start) : undefined;
     const body = {
       ...(name && { name }),
       ...(expiresIn && { expires_in: expiresIn }),
-      seed: known.seed,
-      now: written(known.now),
-      frozen: known.frozen,
+      ...(story !== undefined && { story }),
+      ...bodyOfStart(known ?? start),
     };
     const made = await bodyOf(this.#console.POST('/console/api/sandboxes', { body })).catch(
       (error: unknown) => {
-        if (error instanceof CallFailed && error.status === 404)
+        if (error instanceof CallFailed && error.code === 'not_found')
           throw new Error('Sandboxes are off in this portal: MKOPO_SANDBOXES allows them', { cause: error });
         throw error;
       },

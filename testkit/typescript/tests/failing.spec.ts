@@ -61,6 +61,12 @@ test('without a portal, the test says what to do', async () => {
   expect(printed).toContain("add globalSetup: 'mkopo-test/portal' to playwright.config.ts");
 });
 
+test('a story is refused with a start, and without sandboxes', async () => {
+  const printed = await run('tells a story');
+  expect(printed).toContain('A story says what the sandbox starts with: leave out `start`');
+  expect(printed).toContain("Only a sandbox tells a story: leave out `sandboxPer: 'none'`");
+});
+
 test('a portal of another version is refused at once', async () => {
   const other = createServer((_, answer) => answer.end(JSON.stringify({ info: { version: '9.9.9' } })));
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));

@@ -243,6 +243,11 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_STORIES", value_name = "FOLDER")]
     pub stories: Option<PathBuf>,
 
+    /// In demo mode, a sandbox to begin with, which somebody took along from the card of a story. Data that is there
+    /// already stays.
+    #[arg(long, env = "MKOPO_FROM", value_name = "FILE")]
+    pub from: Option<PathBuf>,
+
     /// IANA time zone of the deployment: of all dates in the portal and the console, of 'today', and of
     /// mobile money's daily limit.
     #[arg(long, env = "MKOPO_TIME_ZONE", default_value = "Africa/Nairobi", value_name = "NAME",
@@ -261,6 +266,7 @@ impl Settings {
     /// A sentence that names the settings that can't.
     pub fn check(&self) -> anyhow::Result<()> {
         self.provider.check(self.demo)?;
+        anyhow::ensure!(self.demo || self.from.is_none(), "MKOPO_FROM needs demo mode: nothing in a sandbox is real");
         self.check_shared()
     }
 

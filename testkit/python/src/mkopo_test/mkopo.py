@@ -18,14 +18,13 @@ from mkopo_test.console.payouts import Payouts
 from mkopo_test.console.sessions import Sessions
 from mkopo_test.console.snapshots import Snapshots
 from mkopo_test.console.staff import Staff
+from mkopo_test.console.story import Story
 from mkopo_test.console.traffic import Traffic
 from mkopo_test.version import check_version
 from mkopo_test.words import written
 
 if TYPE_CHECKING:
     from mkopo_test.contract import Invariant, MadeSandbox
-
-_NOT_FOUND = 404
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,8 @@ class Sandbox:
 class Mkopo:
     """A sandbox or `main`, and verbs for all that its console can do."""
 
-    def __init__(self, addresses: Addresses, sandbox: Sandbox, start: Start) -> None:
+    def __init__(self, addresses: Addresses, sandbox: Sandbox, start: Start | None) -> None:
+        """`start` is what a reset returns to; None if the sandbox tells a story."""
         self.sandbox = sandbox
         self.portal = client(addresses.url, sandbox=sandbox.name)
         """Any call of the portal's API, signed out; `sessions.open` signs in."""
@@ -87,6 +87,7 @@ class Mkopo:
         self.loans = Loans(self.console)
         self.mobile_money = MobileMoney(self.console)
         self.snapshots = Snapshots(self.console)
+        self.story = Story(self.console)
         self.staff = Staff(self.console)
         self.sessions = Sessions(
             self.console, self.portal, lambda who: self.staff.password_of(who), lambda: self.payouts
@@ -97,7 +98,12 @@ class Mkopo:
 
     def reset(self, start: Start | None = None) -> None:
         """Go back to the start: data, clock, messages, faults, outcomes, sessions, snapshots."""
-        ask(self.console, "POST", "/console/api/data/reset", body=(start or self._start).body())
+        start = start or self._start
+        if start is None:
+            raise RuntimeError(
+                f"A reset ends the story of {self.sandbox.name}: give it a start, or make another sandbox"
+            )
+        ask(self.console, "POST", "/console/api/data/reset", body=start.body())
         for snapshot in self.snapshots.list():
             self.snapshots.remove(snapshot["name"])
         self.staff = Staff(self.console)
@@ -141,15 +147,27 @@ class Portal:
         return Mkopo(at, main, Start())
 
     def make_sandbox(
-        self, start: Start | None = None, *, name: str | None = None, expires_in: str = "24h"
+        self,
+        start: Start | None = None,
+        *,
+        name: str | None = None,
+        expires_in: str = "24h",
+        story: str | None = None,
     ) -> Mkopo:
-        """Make a sandbox. A reset returns to its start exactly, so its clock starts at a known time."""
-        known = (start or Start()).exact()
-        body = {**known.body(), **({"name": name} if name else {}), "expires_in": expires_in}
+        """Make a sandbox. A reset returns to its start exactly, so its clock starts at a known time.
+
+        With the name of a story, the sandbox tells it, and has no start.
+        """
+        known = (start or Start()).exact() if story is None else start
+        given = {"name": name, "expires_in": expires_in, "story": story}
+        body = {
+            **(known.body() if known else {}),
+            **{field: value for field, value in given.items() if value is not None},
+        }
         try:
             made: MadeSandbox = ask(self._console, "POST", "/console/api/sandboxes", body=body)
         except CallFailed as error:
-            if error.status != _NOT_FOUND:
+            if error.code != "not_found":
                 raise
             raise RuntimeError("Sandboxes are off in this portal: MKOPO_SANDBOXES allows them") from error
         sandbox = Sandbox(made["name"], made["url"], made["console_url"], made["token"])

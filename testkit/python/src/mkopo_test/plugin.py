@@ -37,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "so that tests share the portal itself, which is reset before each; what it starts with; settings "
         "of a portal that is started for the test; and whether every shilling must be accounted for after it",
     )
+    config.addinivalue_line("markers", "story(name): a test has a sandbox of its own, which tells this story")
 
 
 class _Sandboxes:
@@ -59,8 +60,10 @@ class _Sandboxes:
         self._connected = self._connected or Portal(self._addresses())
         return self._connected
 
-    def get(self, per: str, start: Start) -> Mkopo:
-        """Return a sandbox at its start."""
+    def get(self, per: str, start: Start, story: str | None) -> Mkopo:
+        """Return a sandbox at its start, or at that of a story."""
+        if story is not None:
+            return self._portal.make_sandbox(story=story)
         if per == "none":
             main = self._portal.main()
             main.reset(start)
@@ -113,7 +116,8 @@ def mkopo(request: pytest.FixtureRequest, _sandboxes: _Sandboxes) -> Iterator[Mk
     """Return the sandbox of this test, as it was made, with verbs for all that its console can do."""
     item = request.node
     marker = item.get_closest_marker("mkopo")
-    wanted = _Wanted(**(marker.kwargs if marker else {}))
+    options = marker.kwargs if marker else {}
+    wanted = _Wanted(_story_of(item, options), **options)
     with _place(wanted, _sandboxes, item) as mkopo:
         yield mkopo
         problem = _unaccounted(mkopo) if wanted.check_invariant else None
@@ -127,14 +131,15 @@ def mkopo(request: pytest.FixtureRequest, _sandboxes: _Sandboxes) -> Iterator[Mk
 def _place(wanted: _Wanted, sandboxes: _Sandboxes, item: pytest.Item) -> Iterator[Mkopo]:
     """What a test uses: a sandbox, or a portal that is started for it."""
     if wanted.settings is None:
-        mkopo = sandboxes.get(wanted.sandbox_per, wanted.start)
+        mkopo = sandboxes.get(wanted.sandbox_per, wanted.start, wanted.story)
         yield mkopo
         sandboxes.give_back(mkopo, is_kept=item.stash.get(_HAS_FAILED, False))
         return
     item.stash[_HAS_OWN_PORTAL] = True
     addresses, stop = start_portal(wanted.settings)
     try:
-        mkopo = Portal(addresses).main()
+        portal = Portal(addresses)
+        mkopo = portal.main() if wanted.story is None else portal.make_sandbox(story=wanted.story)
         if wanted.start != Start():
             mkopo.reset(wanted.start)
         yield mkopo
@@ -148,11 +153,26 @@ def sandbox(mkopo: Mkopo) -> Sandbox:
     return mkopo.sandbox
 
 
+def _story_of(item: pytest.Item, options: dict[str, Any]) -> str | None:
+    """Return what the marker `story` names; fail if it is combined with what no story allows."""
+    marker = item.get_closest_marker("story")
+    if not marker:
+        return None
+    if options.keys() & {"seed", "now", "frozen"}:
+        raise ValueError("A story says what the sandbox starts with: leave out seed, now and frozen")
+    if options.get("sandbox_per") == "none":
+        raise ValueError('Only a sandbox tells a story: leave out sandbox_per="none"')
+    (name,) = marker.args
+    return str(name)
+
+
 class _Wanted:
-    """What the marker `mkopo` says."""
+    """What the markers `story` and `mkopo` say."""
 
     def __init__(
         self,
+        story: str | None,
+        /,
         *,
         sandbox_per: str = "worker",
         check_invariant: bool = True,
@@ -163,6 +183,7 @@ class _Wanted:
     ) -> None:
         if sandbox_per not in ("worker", "test", "none"):
             raise ValueError(f"sandbox_per is {sandbox_per!r}, and must be 'worker', 'test' or 'none'")
+        self.story = story
         self.sandbox_per = sandbox_per
         self.check_invariant = check_invariant
         self.start = Start(seed, now, frozen)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import httpx
     from typing_extensions import Unpack
 
-    from mkopo_test.contract import Loan, PendingLoan
+    from mkopo_test.contract import LoanToApprove, PendingLoan
 
 
 class Loans:
@@ -19,12 +19,12 @@ class Loans:
     def __init__(self, console: httpx.Client) -> None:
         self._console = console
 
-    def approve(self, *, amount: int | None = None, **loan: Unpack[Loan]) -> PendingLoan:
+    def approve(self, *, amount: int | None = None, **loan: Unpack[LoanToApprove]) -> PendingLoan:
         """Approve a loan; values that are not given are generated. `amount` is `total_loan_amount`."""
         return self.approve_many(1, amount=amount, **loan)[0]
 
     def approve_many(
-        self, count: int, *, amount: int | None = None, **loan: Unpack[Loan]
+        self, count: int, *, amount: int | None = None, **loan: Unpack[LoanToApprove]
     ) -> list[PendingLoan]:
         """Approve up to a thousand loans at once."""
         if amount is not None:
