@@ -29,7 +29,7 @@ export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
   // More than cores: a journey also waits, for a payout or for an animation.
   workers: isDeployed ? 1 : Math.ceil(availableParallelism() * 1.5),
   // These start portals of their own, one of them with `make dev`.
-  ...(isDeployed && { testIgnore: /(dev|elsewhere|live|provider|slices|traces)\.spec/ }),
+  ...(isDeployed && { testIgnore: /(dev|elsewhere|live|provider|slices|stories|traces)\.spec/ }),
   retries: 0,
   // A slow payout takes 8 s before the server stops waiting, and CI's machines are small.
   timeout: 60_000,

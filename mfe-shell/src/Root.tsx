@@ -5,9 +5,12 @@ import { Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-route
 import { FirstPaint } from './FirstPaint';
 import { useHeadingFocus } from './navigation/useHeadingFocus';
 import { overridePanel } from './overrides/is-overriding';
+import { isStoryTold } from './story/is-story-told';
 import { Toasts } from './toasts/Toasts';
 
 const OverridePanel = lazy(() => import('./slices/OverridePanel'));
+// Without its code, the screens still work.
+const StoryCard = lazy(() => import('./story/StoryCard').catch(() => ({ default: () => null })));
 
 /** The parts around every page, signed in or not. */
 export function Root() {
@@ -18,6 +21,7 @@ export function Root() {
   const words = `${spoken} ${user?.timeZone ?? ''}`;
   useHeadingFocus(words);
   const isPanelOpen = useSyncExternalStore(overridePanel.subscribe, overridePanel.get);
+  const hasStory = useSyncExternalStore(isStoryTold.subscribe, isStoryTold.get);
   return (
     <QueryClientProvider client={queryClient}>
       <Suspense fallback={<FirstPaint />}>
@@ -25,6 +29,11 @@ export function Root() {
           <Outlet />
         </Fragment>
       </Suspense>
+      {hasStory && user ? (
+        <Suspense fallback={null}>
+          <StoryCard />
+        </Suspense>
+      ) : null}
       {isPanelOpen ? (
         <Suspense fallback={null}>
           <OverridePanel onClose={() => overridePanel.set(false)} />

@@ -9,6 +9,7 @@ import { brought } from './slices/brought';
 import { SliceScreen } from './slices/SliceScreen';
 import { StorageBlocked } from './StorageBlocked';
 
+const EnterPage = lazy(() => import('./story/EnterPage'));
 const SettingsPage = lazy(() => import('./settings/SettingsPage'));
 const UnknownAddress = lazy(() => import('./slices/UnknownAddress'));
 
@@ -34,7 +35,10 @@ export const portalRoutes = (): RouteObject[] => [
             Component: SignedIn,
             children: [{ path: '/settings', Component: SettingsPage }, ...screensOfSlices(false)],
           },
-          { element: <PublicFrame children={<Outlet />} />, children: screensOfSlices(true) },
+          {
+            element: <PublicFrame children={<Outlet />} />,
+            children: [{ path: '/enter', Component: EnterPage }, ...screensOfSlices(true)],
+          },
           { path: '*', Component: UnknownAddress },
         ],
       },

@@ -2,6 +2,7 @@ const swahili: Readonly<Record<string, string>> = {
   Dashboard: 'Dashibodi',
   'Loan Details': 'Maelezo ya mkopo',
   'My Profile': 'Wasifu wangu',
+  'Opening the sandbox': 'Inafungua sandbox',
   'Pending Disbursements': 'Mikopo inayosubiri kutolewa',
   'Pending Loans': 'Mikopo inayosubiri',
   Reports: 'Ripoti',

@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { setPortalSettings } from 'mfe-kit';
 import type { SliceList } from '../live-slices';
 import { isOverriding } from '../overrides/is-overriding';
+import { isStoryTold } from '../story/is-story-told';
 import { setBrought } from './brought';
 
 declare global {
@@ -20,6 +21,7 @@ export async function readSliceList(): Promise<SliceList> {
   if (!read?.slices || !read.portal) throw new Error('slices.json does not list slices');
   const list = read as SliceList;
   setPortalSettings(list.portal);
+  isStoryTold.set(list.portal.story === true);
   const applied = isOverriding() ? await overridden(list) : list;
   setBrought(applied);
   return applied;

@@ -10,6 +10,7 @@ import { portalRoutes } from '../router';
 import { setBrought } from '../slices/brought';
 import { loadBuild } from '../slices/federation';
 import { forgetSlice } from '../slices/load-slice';
+import { isStoryTold } from '../story/is-story-told';
 
 /** The shell that is live. */
 export const SHELL = { version: '0.1.0', kit: '0.1.0', build: 'a1b2c3' };
@@ -115,6 +116,7 @@ export function goLive(
   }
   window.__SLICES__ = Promise.resolve(list);
   setPortalSettings(portal);
+  isStoryTold.set(portal.story === true);
   setBrought(list);
   vi.mocked(loadBuild).mockImplementation((name) => {
     const live = slices.find((candidate) => candidate.name === name);

@@ -33,6 +33,11 @@ impl<'a> Given<'a> {
         Self { app, name: text("name"), token: text("token") }
     }
 
+    /// A sandbox that somebody else has made.
+    pub fn known(app: &'a TestApp, name: &str, token: &str) -> Given<'a> {
+        Self { app, name: name.to_owned(), token: token.to_owned() }
+    }
+
     /// A request to it by header.
     pub fn request(
         &self,

@@ -8,6 +8,7 @@ use mkopo::console::stories::{Stories, Story, schema};
 use serde_json::{Value, json};
 
 use crate::{
+    browser::{Browser, cookie_of, csrf, get, html, post, words},
     command_line::{self, mkopo},
     sandboxes::Given,
     slices,
@@ -464,4 +465,36 @@ async fn the_command_checks_files_and_makes_a_sandbox_that_tells_a_story() {
     let names: Vec<&str> =
         listed["stories"].as_array().unwrap().iter().map(|story| story["name"].as_str().unwrap()).collect();
     assert_eq!(names, SHIPPED);
+}
+
+#[tokio::test]
+async fn the_page_of_stories_lists_them_and_shows_how_far_one_has_come() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("bad.yaml"), "title: Wrong\nsteps: []\n").unwrap();
+    let app = TestApp::start_with(&["--stories", folder.path().to_str().unwrap()]).await;
+    let browser = Browser::sign_in(&app).await;
+    let listed = browser.read("/console/stories").await;
+    assert!(listed.contains("6 stories"), "{listed}");
+    assert!(listed.contains("bad.yaml:2: A story has at least one step."), "{listed}");
+    let made = browser.send("/console/stories", "begin", &[("story", "lost-answer")]).await;
+    assert_eq!(made.status, StatusCode::OK);
+    let (_, token) = html(&made).split_once("id=\"sandbox-token\">").unwrap();
+    let token = token.split('<').next().unwrap();
+    let name = words(&made).split(" is made.").next().unwrap().rsplit(' ').next().unwrap().to_owned();
+    let told = Told { given: Given::known(&app, &name, token), app: &app };
+
+    let at = |mut request: axum::extract::Request| {
+        request.headers_mut().insert("mkopo-sandbox", name.parse().unwrap());
+        app.send(request)
+    };
+    let cookie = cookie_of(&at(post("/console/sign-in", None, &[("token", token)])).await);
+    let session = told.given.sign_in("agent").await;
+    assert_eq!(told.pay(&session, "LN-AMINA").await, 202);
+    let page = at(get("/console/stories", Some(&cookie))).await;
+    assert!(words(&page).contains("Next A minute passes"), "{}", words(&page));
+    assert!(!words(&page).contains("Make a sandbox"), "the token of a sandbox makes none");
+    let csrf = csrf(&page);
+    let next = post("/console/stories", Some(&cookie), &[("csrf", &csrf), ("act", "next")]);
+    assert_eq!(at(next).await.status, StatusCode::SEE_OTHER);
+    told.done(3).await;
 }

@@ -11,6 +11,7 @@ use mkopo::sandboxes;
 use serde_json::{Value, json};
 
 use crate::{
+    browser::{Browser, html},
     command_line::{self, mkopo},
     sandboxes::Given,
     test_app::{Answer, TestApp, request, wait_until},
@@ -382,5 +383,28 @@ async fn the_command_makes_lists_and_revokes_links() {
     let id = listed.split('\t').next().unwrap();
     assert!(listed.contains("\trefused\t1 of 2\t"), "{listed}");
     run(&["story", "revoke", id]).await;
+    assert_eq!(link.press().await.status, StatusCode::GONE);
+}
+
+#[tokio::test]
+async fn the_page_of_sandboxes_makes_and_revokes_links() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let fields = [("story", "refused"), ("roles", "supervisor agent"), ("worlds", "2"), ("lives_for", "30m")];
+    let made = browser.send("/console/sandboxes", "link", &fields).await;
+    assert_eq!(made.status, StatusCode::OK);
+    let (_, url) = html(&made).split_once("id=\"link\">http://127.0.0.1:8080").unwrap();
+    let link = Link { app: &app, id: String::new(), path: url.split('<').next().unwrap().to_owned() };
+    assert_eq!(link.guest().await.role, "supervisor");
+    let page = browser.read("/console/sandboxes").await;
+    assert!(page.contains("refused Works supervisor, agent 1 of 2 30 min"), "{page}");
+    let wrong =
+        browser.send("/console/sandboxes", "link", &[("story", "refused"), ("lives_for", "8d")]).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let id =
+        app.console(Method::GET, "/story-links", None).await.json()[0]["id"].as_str().unwrap().to_owned();
+    assert!(
+        browser.done("/console/sandboxes", "revoke", &[("id", &id)]).await.contains("The link is revoked.")
+    );
     assert_eq!(link.press().await.status, StatusCode::GONE);
 }

@@ -266,7 +266,10 @@ impl Settings {
     /// A sentence that names the settings that can't.
     pub fn check(&self) -> anyhow::Result<()> {
         self.provider.check(self.demo)?;
-        anyhow::ensure!(self.demo || self.from.is_none(), "MKOPO_FROM needs demo mode: nothing in a sandbox is real");
+        anyhow::ensure!(
+            self.demo || self.from.is_none(),
+            "MKOPO_FROM needs demo mode: nothing in a sandbox is real"
+        );
         self.check_shared()
     }
 

@@ -1,4 +1,5 @@
-//! A build that throws an error as soon as it is loaded, for demos and tests of what the portal does then.
+//! A build whose screens throw an error when they are drawn, for demos and tests of what the portal does then. One that
+//! can't even be loaded would not be seen: browsers load the build before it.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,25 @@ use lending::events::Trail;
 
 const ENTRY: &str = "remoteEntry.js";
 
-/// Publishes a build of the slice `name` that breaks, and makes it live. It brings the same screens as the live one.
+/// A container of Module Federation.
+const CODE: &str = "var $container = {
+  init: () => undefined,
+  get: () => Promise.resolve(() => ({
+    default: {
+      name: $name,
+      version: $version,
+      routes: $paths.map((path) => ({
+        path,
+        Component: () => {
+          throw new Error('This screen breaks on purpose.');
+        },
+      })),
+    },
+  })),
+};
+";
+
+/// Publishes a build of the slice `name` that breaks, and makes it live. It has the same screens as the live one.
 ///
 /// # Errors
 /// [`SliceRefusal::SliceNotFound`] if the slice has no live build; those of [`publish`].
@@ -34,19 +53,25 @@ pub async fn publish_breaking(slices: &Slices, name: &SliceName) -> Result<(), F
         ..Version::new(major, minor, patch + 1)
     };
     let container = name.container();
-    let code = format!("var {container};throw new Error('This build breaks on purpose.');\n");
+    let paths: Vec<&str> = live.brings.screens.iter().map(|screen| screen.path.as_str()).collect();
+    let code = CODE
+        .replace("$container", &container)
+        .replace("$name", &json!(name.as_str()).to_string())
+        .replace("$version", &json!(version.to_string()).to_string())
+        .replace("$paths", &json!(paths).to_string());
     let none = json!({"sync": [], "async": []});
+    let none = json!({"js": none, "css": none});
     let manifest = json!({
         "name": container,
         "metaData": {
             "buildInfo": {"buildVersion": version.to_string(), "buildName": name.as_str()},
-            "remoteEntry": {"name": ENTRY, "path": ""},
+            "remoteEntry": {"name": ENTRY, "path": "", "type": "global"},
             "globalName": container,
             "publicPath": "auto",
         },
-        "shared": [{"name": KIT, "requiredVersion": live.shell}],
+        "shared": [{"name": KIT, "requiredVersion": live.shell, "singleton": true, "assets": none}],
         "remotes": [],
-        "exposes": [{"path": MODULE, "assets": {"js": none, "css": none}}],
+        "exposes": [{"name": "slice", "path": MODULE, "assets": none}],
         "brings": live.brings,
         "integrity": {ENTRY: integrity_of(code.as_bytes())},
     });

@@ -63,7 +63,7 @@ pub struct Story {
     /// The builds that are live in the sandbox only, by slice. They are published already, and held.
     #[serde(default)]
     pub slices: BTreeMap<Slice, Version>,
-    /// Slices whose build throws an error as soon as it is loaded.
+    /// Slices whose screens throw an error when they are drawn.
     #[serde(default)]
     pub breaks: BTreeSet<Slice>,
     /// The steps, in order.

@@ -33,7 +33,7 @@ pub fn section(visit: &Visit, stories: &Stories, all: Vec<Link>, made: Option<Ma
         let done = note(Tone::Good, "status", "link-made", "The link is made.".to_owned());
         view! {
             {done}
-            <p><code id="link">{made.url}</code></p>
+            <dl class="facts"><dt>"Address"</dt><dd><code id="link">{made.url}</code></dd></dl>
             <p class="muted">"Who opens it gets a sandbox of their own. The address is not shown again."</p>
         }
     });
@@ -60,6 +60,7 @@ pub fn section(visit: &Visit, stories: &Stories, all: Vec<Link>, made: Option<Ma
 fn form(visit: &Visit, stories: &Stories) -> AnyView {
     let (all, _) = stories.all();
     let told = all.iter().map(|file| (file.name.clone(), file.story.title.0.clone())).collect();
+    let first = all.first().map(|file| file.name.clone()).unwrap_or_default();
     let roles = ROLES.map(|(roles, label)| (roles.to_owned(), label.to_owned())).to_vec();
     let worlds = Field::new("worlds", "How many sandboxes").value("1");
     let lives_for =
@@ -68,8 +69,8 @@ fn form(visit: &Visit, stories: &Stories) -> AnyView {
     view! {
         <form method="post" class="fields">
             {visit.hidden_fields("link")}
-            {visit.choice("link", Field::new("story", "Story"), told)}
-            {visit.choice("link", Field::new("roles", "Who opens it is"), roles)}
+            {visit.choice("link", Field::new("story", "Story").value(first), told)}
+            {visit.choice("link", Field::new("roles", "Who opens it is").value(ROLES[0].0), roles)}
             {visit.number_field("link", worlds)}
             {visit.text_field("link", lives_for)}
             {visit.text_field("link", works_for)}

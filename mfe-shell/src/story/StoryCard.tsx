@@ -1,0 +1,169 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { formatDateTime, notify, queryClient, type Schema, storage } from 'mfe-kit';
+import { Button, Icon, Note } from 'mfe-kit/ui';
+import { type ComponentProps, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
+import { useNavigate } from 'react-router';
+import { AgainDialog } from './AgainDialog';
+import { Invitations } from './Invitations';
+import { beginAgain } from './open-session';
+import { StoryBoundary } from './StoryBoundary';
+import classes from './StoryCard.module.css';
+import { storyFailure } from './story-failure';
+import { goOn, keep, storyQuery, take } from './story-query';
+import { StorySteps } from './StorySteps';
+import { storyTexts } from './story-texts';
+import { useRoomBelow } from './useRoomBelow';
+import { useStepsDone } from './useStepsDone';
+
+/** The key in the browser's storage of whether the card is folded. */
+const FOLDED = 'story_folded';
+
+/** The story that this sandbox tells, beside its screens. */
+export default function StoryCard(): ReactNode {
+  return (
+    <StoryBoundary>
+      <Told />
+    </StoryBoundary>
+  );
+}
+
+function Told() {
+  const navigate = useNavigate();
+  const texts = storyTexts();
+  const again = useMutation({
+    mutationFn: beginAgain,
+    onSuccess: () => {
+      notify({ type: 'success', message: texts.begunAgain });
+      return navigate('/');
+    },
+  });
+  const { data: told, isError } = useQuery({ ...storyQuery(), enabled: !again.isPending });
+  if (told) return <Card told={told} isOutdated={isError} again={again} />;
+  // It was not read even once, or this sandbox tells none any more.
+  return isError ? <NotRead /> : null;
+}
+
+function NotRead() {
+  const part = useRef<HTMLParagraphElement>(null);
+  useRoomBelow(part);
+  return (
+    <p className={`${classes.card} ${classes.failure}`} ref={part}>
+      {storyTexts().notRead}
+    </p>
+  );
+}
+
+interface CardProps {
+  told: Schema<'GuestStory'>;
+  /** Whether the last attempt to read it has failed. */
+  isOutdated: boolean;
+  again: ComponentProps<typeof AgainDialog>['again'];
+}
+
+function Card({ told, isOutdated, again }: CardProps) {
+  const { story, may_go_on, ends_at, may_keep, invitations } = told;
+  const texts = storyTexts();
+  const [isFolded, setFolded] = useState(() => storage.get(FOLDED) === 'true');
+  const [isAsking, setAsking] = useState(false);
+  const card = useRef<HTMLElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const id = useId();
+  const stepsDone = useStepsDone(story);
+  // What others do in this sandbox is on the screens at once, too.
+  useEffect(() => {
+    if (stepsDone) void queryClient.invalidateQueries();
+  }, [stepsDone]);
+  useRoomBelow(card);
+
+  const next = useMutation({ mutationFn: goOn });
+  const keeping = useMutation({
+    mutationFn: keep,
+    onSuccess: () => notify({ type: 'success', message: texts.kept }),
+  });
+  const taking = useMutation({ mutationFn: () => take(story.name) });
+  const failures = [
+    { title: texts.notDone, mutation: next },
+    { title: texts.notKept, mutation: keeping },
+    { title: texts.notTaken, mutation: taking },
+  ].filter(({ mutation }) => mutation.isError);
+
+  // The button of an act that is done goes, and must not take the focus with it.
+  const passOn = useCallback(
+    (button: HTMLButtonElement) => () => {
+      if (document.activeElement === button) heading.current?.focus({ preventScroll: true });
+    },
+    [],
+  );
+
+  function fold(isFolding: boolean) {
+    setFolded(isFolding);
+    storage.set(FOLDED, String(isFolding));
+  }
+
+  function act(mutation: typeof next) {
+    for (const failed of failures) failed.mutation.reset();
+    mutation.mutate();
+  }
+
+  const at = story.steps.findIndex(({ state }) => state === 'next');
+  return (
+    <section className={classes.card} aria-label={texts.story} ref={card}>
+      <button
+        type="button"
+        className={classes.toggle}
+        aria-expanded={!isFolded}
+        aria-controls={id}
+        onClick={() => fold(!isFolded)}
+      >
+        {at < 0 ? texts.finished : texts.progress(at + 1, story.steps.length)}
+        <Icon name="down" size={15} />
+      </button>
+      <div id={id} className={classes.body} hidden={isFolded}>
+        <h2 ref={heading} tabIndex={-1}>
+          {story.title}
+        </h2>
+        {story.text ? <p className={classes.text}>{story.text}</p> : null}
+        {isOutdated ? <p className={classes.failure}>{texts.notRead}</p> : null}
+        <StorySteps
+          steps={story.steps}
+          act={
+            may_go_on ? (
+              <Button size="small" ref={passOn} loading={next.isPending} onClick={() => act(next)}>
+                {texts.doIt}
+              </Button>
+            ) : null
+          }
+        />
+        {failures.map(({ title, mutation }) => (
+          <Note key={title} tone="bad" title={title}>
+            <p>{storyFailure(mutation.error)}</p>
+          </Note>
+        ))}
+        {ends_at ? <p className={classes.text}>{texts.endsAt(formatDateTime(ends_at))}</p> : null}
+        <div className={classes.acts}>
+          {may_keep ? (
+            <Button size="small" ref={passOn} loading={keeping.isPending} onClick={() => act(keeping)}>
+              {texts.keep}
+            </Button>
+          ) : null}
+          <Button
+            size="small"
+            icon={<Icon name="download" size={15} />}
+            loading={taking.isPending}
+            onClick={() => act(taking)}
+          >
+            {texts.take}
+          </Button>
+          <Button size="small" onClick={() => setAsking(true)}>
+            {texts.startAgain}
+          </Button>
+        </div>
+        {invitations.length > 0 ? <Invitations invitations={invitations} /> : null}
+      </div>
+      <span className={classes.unseen} role="status">
+        {stepsDone}
+      </span>
+      <AgainDialog isOpen={isAsking} again={again} onClose={() => setAsking(false)} />
+    </section>
+  );
+}

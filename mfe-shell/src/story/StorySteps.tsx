@@ -1,0 +1,58 @@
+import type { Schema } from 'mfe-kit';
+import { Icon } from 'mfe-kit/ui';
+import { type ReactNode, useEffect, useRef } from 'react';
+import classes from './StoryCard.module.css';
+import { storyTexts } from './story-texts';
+
+interface StoryStepsProps {
+  steps: Schema<'ToldStory'>['steps'];
+  /** What does the act of the next step, if it can be done. */
+  act: ReactNode;
+}
+
+/** The steps of a story; the next one says what it waits for. */
+export function StorySteps({ steps, act }: StoryStepsProps) {
+  const texts = storyTexts();
+  const next = useRef<HTMLLIElement>(null);
+  const at = steps.findIndex(({ state }) => state === 'next');
+
+  // A long story scrolls inside the card.
+  useEffect(() => {
+    // In braces, because newer browsers return a promise, which is no cleanup.
+    next.current?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
+
+  return (
+    <ol className={classes.steps} role="list">
+      {steps.map(({ say, act: does, found, state }, index) =>
+        state === 'next' ? (
+          <li key={index} className={classes.next} aria-current="step" ref={next}>
+            <span className={classes.mark} aria-hidden="true">
+              {index + 1}
+            </span>
+            <div>
+              <strong>{say}</strong>
+              {does ? <p className={classes.text}>{does}</p> : null}
+              {found.map((sentence, at) => (
+                <p key={at} className={classes.text}>
+                  {sentence}
+                </p>
+              ))}
+              {act}
+            </div>
+          </li>
+        ) : (
+          <li key={index} className={classes[state]}>
+            <span className={classes.mark} aria-hidden="true">
+              {state === 'done' ? <Icon name="check" size={13} /> : index + 1}
+            </span>
+            <div>
+              {state === 'done' ? <span className={classes.unseen}>{`${texts.done}: `}</span> : null}
+              {say}
+            </div>
+          </li>
+        ),
+      )}
+    </ol>
+  );
+}

@@ -1,0 +1,58 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, ApiError, dataOf, orNull, queryClient, type Schema, session } from 'mfe-kit';
+
+const EVERY_MS = 2000;
+
+/** The story of this sandbox, followed while the page is visible; `null` once it tells none. */
+export function storyQuery() {
+  return queryOptions({
+    queryKey: ['story'],
+    queryFn: ({ signal }) => orNull(dataOf(api.GET('/story/told', { signal }))),
+    refetchInterval: ({ state }) => (state.data === null ? false : EVERY_MS),
+    // The next interval is the next attempt.
+    retry: false,
+  });
+}
+
+/** Does the act of the next step. */
+export async function goOn(): Promise<void> {
+  await change(api.POST('/story/next'));
+  // What the act has changed may be on the screen.
+  void queryClient.invalidateQueries();
+}
+
+/** Keeps the sandbox for 7 days. */
+export function keep(): Promise<void> {
+  return change(api.POST('/story/keep'));
+}
+
+async function change(answer: Promise<{ data?: Schema<'GuestStory'> }>): Promise<void> {
+  const { queryKey } = storyQuery();
+  const story = await dataOf(answer);
+  // An answer from before the change must not replace it.
+  await queryClient.cancelQueries({ queryKey });
+  queryClient.setQueryData(queryKey, story);
+}
+
+/** Saves the sandbox as a file, which `mkopo demo --from` takes. */
+export async function take(name: string): Promise<void> {
+  const { token } = session;
+  // Not by the client of the contract, which reads text.
+  const response = await fetch('/story/file', {
+    headers: { Authorization: `Bearer ${token}` },
+    cache: 'no-store',
+  });
+  if (!response.ok) {
+    const { status } = response;
+    if (status === 401 && session.token === token) session.expire();
+    const { message, code } = (await response.json().catch(() => ({}))) as Partial<Schema<'Failure'>>;
+    throw new ApiError({ kind: 'server', status, message, code });
+  }
+  const address = URL.createObjectURL(await response.blob());
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = `${name}.mkopo`;
+  link.click();
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
