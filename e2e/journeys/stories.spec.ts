@@ -84,7 +84,8 @@ test('a presenter and a guest are in one sandbox, and each sees what the other d
   await expect(other.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
   await payOut(page, 'Wanjiru');
   await expect(page.getByText(/has been successfully disbursed to/)).toBeVisible();
-  for (const one of [page, other]) await expect(one.getByRole('button', { name: 'Story, finished' })).toBeVisible();
+  for (const one of [page, other])
+    await expect(one.getByRole('button', { name: 'Story, finished' })).toBeVisible();
   await other.getByRole('link', { name: 'Pending Loans' }).click();
   await other.getByRole('searchbox', { name: 'Search pending loans' }).fill('Wanjiru Kamau');
   await expect(other.getByRole('row', { name: /Wanjiru Kamau/ })).toBeHidden();
@@ -94,7 +95,10 @@ test('a presenter and a guest are in one sandbox, and each sees what the other d
   await expect(page.getByRole('button', { name: /Story, step 2 of 3/ })).toBeVisible();
 });
 
-test('a lost answer is found when the guest goes on, and the sandbox is taken along', async ({ page, mkopo }) => {
+test('a lost answer is found when the guest goes on, and the sandbox is taken along', async ({
+  page,
+  mkopo,
+}) => {
   await open(page, await linkTo(mkopo, 'lost-answer'));
   await payOut(page, 'Amina');
   await expect(step(page, /Pay the loan of Amina/)).toContainText('Done', { timeout: 20_000 });
@@ -125,7 +129,9 @@ test.describe('a slice that breaks', () => {
   test('costs its own screens only, and loans are paid', async ({ page, mkopo }) => {
     await open(page, await linkTo(mkopo, 'slice-breaks'));
     await page.getByRole('link', { name: 'Transactions' }).click();
-    await expect(page.getByRole('heading', { level: 1, name: 'This page has stopped working' })).toBeVisible();
+    await expect(
+      page.getByRole('heading', { level: 1, name: 'This page has stopped working' }),
+    ).toBeVisible();
     await payOut(page, 'Halima');
     await expect(page.getByRole('button', { name: 'Story, finished' })).toBeVisible();
   });

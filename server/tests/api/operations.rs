@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::{
     body::Body,
-    http::{Method, Request},
+    http::{HeaderValue, Method, Request},
 };
 use lending::demo;
 use serde_json::{Value, json};
@@ -49,6 +49,15 @@ impl Caller<'_> {
         assert!(is_good, "{}", answer.status);
         self.called.extend(name);
         answer
+    }
+
+    /// Goes on with the story of a sandbox.
+    async fn tells_a_story_in(&mut self, sandbox: &'static str) {
+        for (method, call) in [(Method::GET, "story"), (Method::POST, "story/next")] {
+            let mut call = request(method, &format!("/console/api/{call}"), Some(CONSOLE_TOKEN), None);
+            call.headers_mut().insert("mkopo-sandbox", HeaderValue::from_static(sandbox));
+            self.send(call).await;
+        }
     }
 
     /// Makes a link to a story, opens it, and makes each call of a guest.
@@ -272,12 +281,8 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::GET, "/stories", None).await;
     caller.console(Method::GET, "/stories/schema.json", None).await;
     caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12", "story": "refused"}))).await;
+    caller.tells_a_story_in("pr-12").await;
     caller.opens_a_link().await;
-    for (method, call) in [(Method::GET, "story"), (Method::POST, "story/next")] {
-        let mut in_sandbox = request(method, &format!("/console/api/{call}"), Some(CONSOLE_TOKEN), None);
-        in_sandbox.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
-        caller.send(in_sandbox).await;
-    }
     caller.console(Method::GET, "/sandboxes", None).await;
     caller.console(Method::GET, "/sandboxes/pr-12", None).await;
 

@@ -1,6 +1,6 @@
 //! Stories: files that say how a sandbox begins and what happens in it.
 
-use std::{collections::BTreeSet, time::Instant};
+use std::{collections::BTreeSet, fmt::Write, time::Instant};
 
 use axum::http::{Method, StatusCode};
 use insta::assert_snapshot;
@@ -325,7 +325,7 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
         let begun = Instant::now();
         let bad = Story::read("wrong.yaml", &text).unwrap_err();
         assert!(begun.elapsed().as_secs() < 2, "{what}");
-        refused.push_str(&format!("{what}\n  {bad}\n"));
+        writeln!(refused, "{what}\n  {bad}").unwrap();
     }
     assert_snapshot!(refused, @r#"
     nothing

@@ -1,7 +1,7 @@
 //! Traces: what a call did, step by step, from a person's act on a page to each statement of the database.
 //!
-//! A step is a span of `tracing` with one of two targets, which the log leaves out: [`ROOT`] begins a trace here,
-//! [`STEP`] is a part of one, and is nothing where no trace is. No span holds a value of the data: only routes,
+//! A step is a span of `tracing` with one of two targets, which the log leaves out: `trace::root` begins a trace here,
+//! `trace::step` is a part of one, and is nothing where no trace is. No span holds a value of the data: only routes,
 //! statuses, names of steps, and statements without their values.
 //!
 //! Without an endpoint, each sandbox keeps its latest traces in memory ([`Kept`]); with one, they are exported.

@@ -61,7 +61,7 @@ async fn shown(
             {made.map(|made| shown_once(&visit, made))}
             {make_form(&visit)}
             <section class="card" aria-label="Sandboxes">{listed(&visit, all)}</section>
-            {section::section(&visit, stories, links, link)}
+            {section::section(&visit, stories, &links, link)}
         }
         .into_any()
     }))

@@ -42,7 +42,7 @@ async fn shown(visit: Visit, stories: &Stories, made: Option<Made>) -> Result<Re
         view! {
             {made.map(|made| shown_once(&visit, made))}
             {told.map(|told| steps(&visit, told))}
-            {refused.into_iter().map(bad_file).collect_view()}
+            {refused.iter().map(bad_file).collect_view()}
             <section class="card" aria-labelledby="stories-title">
                 <div class="top"><h2 id="stories-title">"Stories"</h2></div>
                 {list(&visit, &all, may_begin)}
@@ -90,7 +90,7 @@ fn step(visit: &Visit, step: ToldStep) -> AnyView {
     .into_any()
 }
 
-fn bad_file(bad: BadFile) -> AnyView {
+fn bad_file(bad: &BadFile) -> AnyView {
     let id = format!("refused-{}", bad.file.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-"));
     view! { <div id=id>{note(Tone::Bad, "status", "refused", bad.to_string())}</div> }.into_any()
 }

@@ -26,9 +26,9 @@ const ROLES: [(&str, &str); 5] = [
 ];
 
 /// The form, and the links that there are. `made` is the link that was just made: its address is shown only once.
-pub fn section(visit: &Visit, stories: &Stories, all: Vec<Link>, made: Option<MadeLink>) -> AnyView {
+pub fn section(visit: &Visit, stories: &Stories, all: &[Link], made: Option<MadeLink>) -> AnyView {
     let now = visit.sandbox.clock.unset_now();
-    let rows = all.into_iter().map(|link| row(visit, link, now)).collect_view();
+    let rows = all.iter().map(|link| row(visit, link, now)).collect_view();
     let made = made.map(|made| {
         let done = note(Tone::Good, "status", "link-made", "The link is made.".to_owned());
         view! {
@@ -80,7 +80,7 @@ fn form(visit: &Visit, stories: &Stories) -> AnyView {
     .into_any()
 }
 
-fn row(visit: &Visit, link: Link, now: UnixMillis) -> AnyView {
+fn row(visit: &Visit, link: &Link, now: UnixMillis) -> AnyView {
     let state = match link.ended(now) {
         None => tag(Tone::Good, "Works"),
         Some(Ended::Revoked) => tag(Tone::Plain, "Revoked"),

@@ -125,13 +125,13 @@ pub async fn progress(sandbox: &Sandbox) -> Result<Option<Progress>, Failure> {
     }
     if told.done > before {
         let (done, acted) = (told.done, told.acted);
-        let store = async move |connection: &mut Connection| {
+        let set_done = async move |connection: &mut Connection| {
             query(SET_DONE).bind(before).bind(done).bind(acted).execute(connection).await?;
             Ok(())
         };
-        sandbox.database.write(store).await?;
+        sandbox.database.write(set_done).await?;
     }
-    Ok(Some(told.progress(story, unmet)))
+    Ok(Some(told.progress(story, &unmet)))
 }
 
 /// Does the act of the step that is next, if it has one that is not done yet. Returns how far the story has come then;
@@ -204,7 +204,7 @@ impl Told {
         sandbox.database.write(release).await
     }
 
-    fn progress(&self, story: Story, unmet: Vec<String>) -> Progress {
+    fn progress(&self, story: Story, unmet: &[String]) -> Progress {
         let next = self.index();
         let steps = story.steps.into_iter().enumerate().map(|(index, step)| {
             let state = match index.cmp(&next) {
@@ -215,7 +215,7 @@ impl Told {
             ToldStep {
                 act: step.act.as_ref().map(Act::sentence),
                 expected: step.expect.as_ref().map(expected::sentences).unwrap_or_default(),
-                found: if state == StepState::Next { unmet.clone() } else { Vec::new() },
+                found: if state == StepState::Next { unmet.to_vec() } else { Vec::new() },
                 is_act_due: state == StepState::Next && step.act.is_some() && !self.acted,
                 say: step.say.0,
                 state,
