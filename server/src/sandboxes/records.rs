@@ -4,7 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use super::Name;
 use crate::sandboxes::SandboxRefusal;
-use base::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, error::Failure, ids::LinkId};
 use settings::Screens;
 use store::{Connection, query, query_as, query_scalar};
 
@@ -28,7 +28,7 @@ pub struct Record {
     /// When background work is due in the sandbox.
     due_at: Option<UnixMillis>,
     live_screens: Option<bool>,
-    link_id: Option<String>,
+    link_id: Option<LinkId>,
     ends_at: Option<UnixMillis>,
     kept: bool,
 }
@@ -37,7 +37,7 @@ pub struct Record {
 #[derive(Clone, Debug)]
 pub struct OfLink {
     /// The link's id.
-    pub link_id: String,
+    pub link_id: LinkId,
     /// The time.
     pub ends_at: UnixMillis,
 }
@@ -75,8 +75,8 @@ impl Record {
     }
 
     /// The link that made it, if one did.
-    pub fn link_id(&self) -> Option<&str> {
-        self.link_id.as_deref()
+    pub fn link_id(&self) -> Option<&LinkId> {
+        self.link_id.as_ref()
     }
 
     /// Returns whether its end can be put off.

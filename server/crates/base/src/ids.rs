@@ -71,6 +71,8 @@ ids! {
     SessionId
     /// The id of a message in the outbox: a UUID.
     MessageId
+    /// The id of a link to a story: a UUID.
+    LinkId
     /// The id of the person who approved a loan, in the system that loans come from.
     ApproverId
     /// The id of an agent, as a client of the contract gives it.

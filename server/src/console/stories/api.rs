@@ -93,7 +93,7 @@ async fn make_link(
 }
 
 async fn revoke_link(main: Sandbox, trail: Trail, Path(id): Path<String>) -> Result<StatusCode, Failure> {
-    links::revoke(&main.server, &id, &trail).await?;
+    links::revoke(&main.server, id.into(), &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -11,6 +11,7 @@ use crate::{
 use base::{
     clock::{UnixMillis, duration},
     error::Failure,
+    ids::LinkId,
 };
 use lending::{
     auth::{Role, fingerprint::Fingerprints},
@@ -31,7 +32,7 @@ const LONGEST_WORK: Duration = Duration::from_hours(24 * 365);
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct Link {
     #[sqlx(rename = "link_id")]
-    pub id: String,
+    pub id: LinkId,
     pub story: String,
     #[serde(serialize_with = "as_list")]
     roles: String,
@@ -111,7 +112,7 @@ pub struct NewLink {
 #[derive(Clone, Debug, Serialize)]
 pub struct MadeLink {
     /// Its id.
-    pub id: String,
+    pub id: LinkId,
     /// Its address, which is stored nowhere.
     pub url: String,
 }
@@ -149,7 +150,7 @@ pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLi
         wrong("works_for", "works_for must be a duration such as 12h or 7d, from 1 minute to 365 days")
     })?;
     let now = server.clock.unset_now();
-    let id: String = server.randomness.id(now);
+    let id: LinkId = server.randomness.id(now);
     let token = hex::encode(server.randomness.bytes::<16>());
     let fingerprint = fingerprint(server, &token);
     let (link_id, story) = (id.clone(), new.story);
@@ -225,8 +226,8 @@ const REVOKE: &str = "UPDATE story_link SET revoked_at = $2 WHERE link_id = $1 A
 ///
 /// # Errors
 /// [`ConsoleRefusal::LinkNotFound`].
-pub async fn revoke(server: &Server, id: &str, trail: &Trail) -> Result<(), Failure> {
-    let (id, now) = (id.to_owned(), server.clock.unset_now());
+pub async fn revoke(server: &Server, id: LinkId, trail: &Trail) -> Result<(), Failure> {
+    let now = server.clock.unset_now();
     trail
         .write(server.database.begin().await?, async move |connection: &mut Connection| {
             let revoked = query(REVOKE).bind(id).bind(now).execute(connection).await?;

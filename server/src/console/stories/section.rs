@@ -130,5 +130,5 @@ pub async fn make(visit: &Visit, stories: &Stories) -> Result<MadeLink, FieldErr
 
 /// Revokes the link of the form.
 pub async fn revoke(visit: &Visit) -> Result<(), FieldError> {
-    Ok(links::revoke(&visit.sandbox.server, visit.sent.text("id"), &visit.trail).await?)
+    Ok(links::revoke(&visit.sandbox.server, visit.sent.text("id").into(), &visit.trail).await?)
 }
