@@ -11,7 +11,7 @@ use base::{error::Failure, text::is_plain};
 use lending::auth::Role;
 
 /// First segments of paths that this server answers itself, or that are files of the portal.
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 16] = [
     ".well-known",
     "api",
     "assets",
@@ -21,11 +21,13 @@ const RESERVED: [&str; 14] = [
     "healthz",
     "kit",
     "metrics",
+    "open",
     "readyz",
     "slice-reports",
     "slices",
     "slices.json",
     "spans",
+    "story",
 ];
 
 /// Maximum number of screens, and of menu entries, of a slice.
