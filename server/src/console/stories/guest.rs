@@ -48,14 +48,19 @@ pub fn routes() -> Router {
         .route("/story/keep", post(keep))
         .route("/story/again", post(again))
         .route("/story/file", get(take))
+        .route_layer(middleware::from_fn(require_story))
         .route_layer(middleware::from_fn(require_session))
         .route("/story/enter", post(enter))
         .route_layer(middleware::from_fn(sync::keep_in_sync))
 }
 
 async fn require_session(sandbox: Sandbox, request: Request, next: Next) -> Response {
+    session::require(&sandbox.auth, request, next).await
+}
+
+async fn require_story(sandbox: Sandbox, request: Request, next: Next) -> Response {
     match sandbox.story().await {
-        Ok(Some(_)) => session::require(&sandbox.auth, request, next).await,
+        Ok(Some(_)) => next.run(request).await,
         Ok(None) => Failure::from(ConsoleRefusal::NoStory).into_response(),
         Err(failure) => failure.into_response(),
     }
