@@ -85,21 +85,12 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     let file = settings.file;
     let is_piped = file == Path::new("-");
     let name = if is_piped { "standard input".to_owned() } else { file.display().to_string() };
-    let part = PartialFile::beside(&database);
-    let mut copy: Box<dyn io::Read> = if is_piped {
+    let copy: Box<dyn io::Read> = if is_piped {
         Box::new(io::stdin().lock())
     } else {
         Box::new(File::open(&file).with_context(|| format!("can't read {name}"))?)
     };
-    database
-        .parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| part.create())
-        .and_then(|mut to| {
-            io::copy(&mut copy, &mut to)?;
-            to.sync_all()
-        })
-        .with_context(|| format!("can't write {}", database.display()))?;
+    let part = receive(copy, &database)?;
     check(&part.0).await.with_context(|| format!("{name} is not a valid backup of Mkopo's data"))?;
     let replaced = with_suffix(&database, ".replaced");
     if database.exists() {
@@ -132,19 +123,25 @@ pub async fn begin_from(store: &StoreSettings, file: &Path) -> anyhow::Result<()
     if database.exists() {
         return Ok(());
     }
-    let part = PartialFile::beside(&database);
-    let mut taken = File::open(file).with_context(|| format!("can't read {}", file.display()))?;
+    let taken = File::open(file).with_context(|| format!("can't read {}", file.display()))?;
+    let part = receive(taken, &database)?;
+    check(&part.0).await.with_context(|| format!("{} is not a sandbox of Mkopo", file.display()))?;
+    rename(&part.0, &database)
+}
+
+/// Writes what `from` has into a file beside the `database`, whose folder may not be there yet.
+fn receive(mut from: impl io::Read, database: &Path) -> anyhow::Result<PartialFile> {
+    let part = PartialFile::beside(database);
     database
         .parent()
         .map_or(Ok(()), fs::create_dir_all)
         .and_then(|()| part.create())
         .and_then(|mut to| {
-            io::copy(&mut taken, &mut to)?;
+            io::copy(&mut from, &mut to)?;
             to.sync_all()
         })
         .with_context(|| format!("can't write {}", database.display()))?;
-    check(&part.0).await.with_context(|| format!("{} is not a sandbox of Mkopo", file.display()))?;
-    rename(&part.0, &database)
+    Ok(part)
 }
 
 /// Adds to the backup `part` the events in `database` since the backup, and an event for the restore.

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::server::{Body, ServerArguments};
+use super::server::{Body, ServerArguments, given};
 use crate::{console::stories::read_file, sandboxes::Name};
 use lending::demo::Recording;
 
@@ -94,8 +94,7 @@ impl AddSandbox {
         let seed = self.seed.as_deref();
         let seed = seed.map(|seed| seed.parse::<u32>().map_or_else(|_| json!(seed), |seed| json!(seed)));
         let recording = self.from.as_deref().map(Recording::read).transpose()?;
-        let mut body = json!({});
-        let fields = [
+        Ok(given([
             ("name", self.name.as_ref().map(|name| json!(name))),
             ("seed", seed),
             ("now", self.now.as_ref().map(|now| json!(now))),
@@ -103,13 +102,7 @@ impl AddSandbox {
             ("frozen", self.frozen.then_some(json!(true))),
             ("story", self.story.as_deref().map(story).transpose()?),
             ("recording", recording.map(|recording| json!(recording))),
-        ];
-        for (name, value) in fields {
-            if let Some(value) = value {
-                body[name] = value;
-            }
-        }
-        Ok(body)
+        ]))
     }
 }
 

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use anyhow::{Context, bail};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ureq::{
     http::Request,
     tls::{Certificate, RootCerts, TlsConfig},
@@ -97,6 +97,15 @@ impl ServerArguments {
         })?;
         Ok(stored.trim_end().into())
     }
+}
+
+/// A JSON object of the fields that are given.
+pub fn given<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// A running service.

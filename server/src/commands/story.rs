@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf};
 use anyhow::bail;
 use serde_json::{Value, json};
 
-use super::server::{Body, ServerArguments};
+use super::server::{Body, ServerArguments, given};
 use crate::console::stories::read_file;
 
 /// The arguments of `mkopo story`.
@@ -126,18 +126,12 @@ fn check(files: &[PathBuf]) -> anyhow::Result<()> {
 
 impl AddLink {
     fn body(&self) -> Value {
-        let mut body = json!({ "story": self.story });
-        let fields = [
+        given([
+            ("story", Some(json!(self.story))),
             ("roles", (!self.roles.is_empty()).then(|| json!(self.roles))),
             ("worlds", self.worlds.map(|worlds| json!(worlds))),
             ("lives_for", self.lives_for.as_ref().map(|time| json!(time))),
             ("works_for", self.works_for.as_ref().map(|time| json!(time))),
-        ];
-        for (name, value) in fields {
-            if let Some(value) = value {
-                body[name] = value;
-            }
-        }
-        body
+        ])
     }
 }

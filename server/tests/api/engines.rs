@@ -264,31 +264,13 @@ fn schema(engine: &str) -> BTreeSet<String> {
             let mut words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
             let is_relevant = KINDS.iter().any(|kind| words.starts_with(kind));
             if is_relevant {
-                for column in [
-                    "is_active",
-                    "problem",
-                    "confirmation_required",
-                    "auto_retry",
-                    "notify_by_email",
-                    "notify_by_sms",
-                ] {
-                    let numeric = format!("{column} INTEGER NOT NULL CHECK ({column} IN (0, 1))");
-                    words = words.replace(&numeric, &format!("{column} BOOLEAN NOT NULL"));
+                // Columns that SQLite has as 0 and 1.
+                while let Some((before, after)) = words.split_once(" IN (0, 1))") {
+                    let (before, column) = before.rsplit_once(" CHECK (").unwrap();
+                    let (start, rest) = before.rsplit_once(&format!("{column} INTEGER")).unwrap();
+                    let rest = rest.replace("DEFAULT 0", "DEFAULT false");
+                    words = format!("{start}{column} BOOLEAN{rest}{after}");
                 }
-                words = words.replace(
-                    "sign_in_code_required INTEGER NOT NULL DEFAULT 0 CHECK (sign_in_code_required IN (0, 1))",
-                    "sign_in_code_required BOOLEAN NOT NULL DEFAULT false",
-                );
-                words = words
-                    .replace("live_screens INTEGER CHECK (live_screens IN (0, 1))", "live_screens BOOLEAN");
-                words = words.replace(
-                    "kept INTEGER NOT NULL DEFAULT 0 CHECK (kept IN (0, 1))",
-                    "kept BOOLEAN NOT NULL DEFAULT false",
-                );
-                words = words.replace(
-                    "acted INTEGER NOT NULL DEFAULT 0 CHECK (acted IN (0, 1))",
-                    "acted BOOLEAN NOT NULL DEFAULT false",
-                );
                 for (sqlite, both) in [
                     (
                         "INTEGER PRIMARY KEY AUTOINCREMENT",

@@ -115,10 +115,6 @@ async fn tend(app: &TestApp) {
     sandboxes::tend(&app.sandbox.server).await.unwrap();
 }
 
-fn text(answer: &Answer) -> String {
-    String::from_utf8(answer.bytes.clone()).unwrap()
-}
-
 #[tokio::test]
 async fn who_opens_a_link_gets_a_sandbox_of_their_own_and_is_signed_in_there() {
     let app = TestApp::start().await;
@@ -127,7 +123,7 @@ async fn who_opens_a_link_gets_a_sandbox_of_their_own_and_is_signed_in_there() {
     for _ in 0..3 {
         let page = link.page().await;
         assert_eq!(page.status, StatusCode::OK);
-        assert!(text(&page).contains("A refusal and its reason"), "{}", text(&page));
+        assert!(html(&page).contains("A refusal and its reason"), "{}", html(&page));
         assert_eq!(page.headers["x-robots-tag"], "noindex");
     }
     assert_eq!(count(&app).await, 0);
@@ -183,7 +179,7 @@ async fn a_link_that_makes_no_sandbox_says_why() {
     ] {
         for answer in [link.page().await, link.press().await] {
             assert_eq!(answer.status.as_u16(), status, "{sentence}");
-            assert!(text(&answer).contains(sentence), "{}", text(&answer));
+            assert!(html(&answer).contains(sentence), "{}", html(&answer));
         }
     }
     // What it has made stays.
@@ -208,7 +204,7 @@ async fn a_full_server_takes_nothing_off_a_link() {
     link.guest().await;
     let refused = link.press().await;
     assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(text(&refused).contains("All places are taken"));
+    assert!(html(&refused).contains("All places are taken"));
     assert_eq!(app.console(Method::GET, "/story-links", None).await.json()[0]["made"], 1);
 }
 

@@ -41,7 +41,7 @@ fn is_own_origin(headers: &HeaderMap, settings: &Settings) -> bool {
 }
 
 /// Returns `true` if the request comes from this origin, from the address bar, or from a program.
-fn is_own_site(headers: &HeaderMap) -> bool {
+pub fn is_own_site(headers: &HeaderMap) -> bool {
     !headers.contains_key(SITE) || matches!(text(headers, &SITE), Some("same-origin" | "none"))
 }
 

@@ -21,6 +21,7 @@ use lending::{
     auth::Role,
     demo::{self, DemoData},
     mobile_money::ScenarioChange,
+    payouts::PayoutStatus,
     rules::NewPortalRules,
 };
 use settings::Screens;
@@ -171,19 +172,7 @@ pub struct ExpectedRecord {
     /// The loan, one of the story's.
     pub loan: LoanId,
     /// Its status.
-    pub status: RecordStatus,
-}
-
-/// The status of a record.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum RecordStatus {
-    /// The payout is being made.
-    Pending,
-    /// The loan is paid.
-    Completed,
-    /// Nothing was paid.
-    Failed,
+    pub status: PayoutStatus,
 }
 
 /// Messages in the outbox.
@@ -194,17 +183,6 @@ pub struct ExpectedMessage {
     pub to: String,
     /// How many there are; `None` for any number above 0.
     pub times: Option<u32>,
-}
-
-impl RecordStatus {
-    /// Its name, as in the contract.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "PENDING",
-            Self::Completed => "COMPLETED",
-            Self::Failed => "FAILED",
-        }
-    }
 }
 
 impl TryFrom<ExpectFields> for Expect {

@@ -79,7 +79,7 @@ impl Link {
 }
 
 /// The roles of a link as they are stored: that of who opens it, and those of others who may enter.
-fn roles_in(stored: &str) -> Vec<Role> {
+pub fn roles_in(stored: &str) -> Vec<Role> {
     stored.split(' ').filter_map(|role| serde_json::from_value(role.into()).ok()).collect()
 }
 
@@ -93,18 +93,14 @@ pub fn name_of(role: Role) -> String {
 }
 
 /// A link to make.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct NewLink {
     pub story: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub roles: Option<Vec<Role>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub worlds: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lives_for: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub works_for: Option<String>,
 }
 

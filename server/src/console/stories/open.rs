@@ -15,7 +15,10 @@ use super::{
     entry::entry_url,
     links::{self, Ended, Link},
 };
-use crate::sandboxes::{LONGEST_EXPIRY, OfLink, Sandbox};
+use crate::{
+    console::{door::cross_site::is_own_site, view::words::duration_text},
+    sandboxes::{LONGEST_EXPIRY, OfLink, Sandbox},
+};
 use base::error::Failure;
 use lending::{
     auth::{client_address::ClientAddress, limits::network},
@@ -23,8 +26,6 @@ use lending::{
 };
 use settings::Settings;
 use web::notice::{self, escaped};
-
-const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The routes on the portal's listener.
 pub fn routes(settings: &Settings) -> Router {
@@ -46,7 +47,7 @@ async fn show(
     let body = format!(
         "{text}<p>You get a sandbox of your own: the data is invented, and no money moves. It is gone after {}.</p>\
          <form method=\"post\"><button>Open the sandbox</button></form>",
-        in_words(link.lives_for()),
+        duration_text(link.lives_for()),
     );
     Ok(page(&sandbox, StatusCode::OK, &file.story.title.0, &body))
 }
@@ -69,8 +70,7 @@ async fn open(
         ));
     }
     // Another site's page must not use a link up.
-    let site = headers.get(SITE).and_then(|site| site.to_str().ok());
-    if !matches!(site, None | Some("same-origin" | "none")) {
+    if !is_own_site(&headers) {
         return Ok(refused(
             &sandbox,
             StatusCode::FORBIDDEN,
@@ -154,14 +154,4 @@ fn page(main: &Sandbox, status: StatusCode, heading: &str, body: &str) -> Respon
     }
     answer.headers_mut().insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
     answer
-}
-
-fn in_words(time: std::time::Duration) -> String {
-    let minutes = time.as_secs() / 60;
-    let (number, unit) = match minutes {
-        2880.. => (minutes / 1440, "day"),
-        120.. => (minutes / 60, "hour"),
-        _ => (minutes, "minute"),
-    };
-    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
 }

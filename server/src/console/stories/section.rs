@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{
     Stories,
-    links::{self, Ended, Link, MadeLink, NewLink, name_of},
+    links::{self, Ended, Link, MadeLink, NewLink, name_of, roles_in},
 };
 use crate::console::view::{
     form::{Button, Field},
@@ -14,7 +14,6 @@ use crate::console::view::{
     words::{Tone, duration_text, number, tag, timestamp},
 };
 use base::clock::UnixMillis;
-use lending::auth::Role;
 
 /// The choices of roles: the first one is of who opens the link.
 const ROLES: [(&str, &str); 5] = [
@@ -116,11 +115,9 @@ fn row(visit: &Visit, link: &Link, now: UnixMillis) -> AnyView {
 pub async fn make(visit: &Visit, stories: &Stories) -> Result<MadeLink, FieldError> {
     let sent = &visit.sent;
     stories.find(sent.text("story"))?;
-    let roles: Vec<Role> =
-        sent.text("roles").split(' ').filter_map(|role| serde_json::from_value(role.into()).ok()).collect();
     let new = NewLink {
         story: sent.text("story").to_owned(),
-        roles: Some(roles),
+        roles: Some(roles_in(sent.text("roles"))),
         worlds: sent.parsed("worlds", "whole number from 1 to 1000")?,
         lives_for: sent.given("lives_for").map(str::to_owned),
         works_for: sent.given("works_for").map(str::to_owned),

@@ -101,12 +101,18 @@ pub(super) async fn stored(sandbox: &Sandbox) -> Result<Option<(Told, Story)>, F
     Ok(Some((told, story)))
 }
 
-/// How far the story of this sandbox has come; `None` if it tells none. Stores the steps that are found to be done: they
-/// stay done, whatever happens later.
+/// How far the story of this sandbox has come; `None` if it tells none.
 ///
 /// # Errors
 /// If the database fails.
 pub async fn progress(sandbox: &Sandbox) -> Result<Option<Progress>, Failure> {
+    let found = look(sandbox).await?;
+    Ok(found.map(|(told, story, unmet)| told.progress(story, &unmet)))
+}
+
+/// The story of this sandbox, and what is found in place of what the next step expects; `None` if it tells none. Stores the
+/// steps that are found to be done: they stay done, whatever happens later.
+async fn look(sandbox: &Sandbox) -> Result<Option<(Told, Story, Vec<String>)>, Failure> {
     let Some((mut told, story)) = stored(sandbox).await? else { return Ok(None) };
     let before = told.done;
     let mut unmet = Vec::new();
@@ -131,7 +137,7 @@ pub async fn progress(sandbox: &Sandbox) -> Result<Option<Progress>, Failure> {
         };
         sandbox.database.write(set_done).await?;
     }
-    Ok(Some(told.progress(story, &unmet)))
+    Ok(Some((told, story, unmet)))
 }
 
 /// Does the act of the step that is next, if it has one that is not done yet. Returns how far the story has come then;
@@ -140,18 +146,17 @@ pub async fn progress(sandbox: &Sandbox) -> Result<Option<Progress>, Failure> {
 /// # Errors
 /// Those of the act; then it can be tried again.
 pub async fn go_on(sandbox: &Sandbox, trail: &Trail) -> Result<Option<Progress>, Failure> {
-    progress(sandbox).await?;
-    let Some((told, story)) = stored(sandbox).await? else { return Ok(None) };
+    let Some((told, story, _)) = look(sandbox).await? else { return Ok(None) };
     let act = story.steps.get(told.index()).and_then(|step| step.act.clone());
-    if let Some(act) = act.filter(|_| !told.acted) {
-        // Of two callers at once, one does the act.
-        if told.claim(sandbox).await? {
-            if let Err(failure) = run(sandbox, act, trail).await {
-                told.release(sandbox).await?;
-                return Err(failure);
-            }
-            sync::reload(sandbox).await?;
+    // Of two callers at once, one does the act.
+    if let Some(act) = act.filter(|_| !told.acted)
+        && told.claim(sandbox).await?
+    {
+        if let Err(failure) = run(sandbox, act, trail).await {
+            told.release(sandbox).await?;
+            return Err(failure);
         }
+        sync::reload(sandbox).await?;
     }
     progress(sandbox).await
 }

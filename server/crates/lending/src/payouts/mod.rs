@@ -85,8 +85,8 @@ pub enum PayoutStatus {
 store::stored_as_text!(PayoutStatus);
 
 impl PayoutStatus {
-    /// Returns the name in the database.
-    fn name(self) -> &'static str {
+    /// Its name, in the contract and in the database.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
             Self::Completed => "COMPLETED",
