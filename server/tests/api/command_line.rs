@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::{Connection, Database};
 
 use crate::{
-    test_app::{CONSOLE_TOKEN, JWT_SECRET, Listener, TestApp, wait_until},
+    test_app::{CONSOLE_TOKEN, JWT_SECRET, Listener, TestApp},
     test_store,
 };
 
@@ -490,13 +490,13 @@ async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time()
         command.args(arguments).arg("--data-dir").arg(folder.path());
         error_line(&command.output().unwrap()).replace(folder.path().to_str().unwrap(), "[folder]")
     };
-    let mut service = serve().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let ready = folder.path().join("mkopo.db-wal");
-    wait_until("the service has opened its data", async || ready.exists()).await;
-    assert!(service.try_wait().unwrap().is_none());
+    let mut service = serve().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(service.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(log.any(|line| line.contains("listening")), "it stopped before it was ready");
     let second = error_line(&serve().output().unwrap()).replace(folder.path().to_str().unwrap(), "[folder]");
     let backup = folder.path().join("monday.db");
-    let backup = mkopo().args(["data", "backup", "--data-dir"]).arg(folder.path()).arg(&backup).output();
+    let backup =
+        mkopo().args(["data", "backup", "--data-dir"]).arg(folder.path()).arg(&backup).output().unwrap();
     let added = [&["grace@example.com"], &GRACE[..], &["--password-stdin"]].concat();
     let said = [
         second,
@@ -514,7 +514,7 @@ async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time()
     mkopo: [folder]/mkopo.db is in use by another mkopo, such as a running service; stop it first
     mkopo: [folder]/mkopo.db is in use by another mkopo, such as a running service; stop it first
     ");
-    assert!(backup.unwrap().status.success(), "a backup only reads");
+    assert!(backup.status.success(), "a backup only reads: {}", String::from_utf8_lossy(&backup.stderr));
     let added = add_user(&in_file, &added, "Kahawa-2026\n").await;
     assert!(added.status.success(), "{added:?}");
 }
