@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { api, dataOf, failureText, notify, queryClient, type Schema, sentPhone, session } from 'mfe-kit';
-import { Button, Field, Input, type InputRef, Note } from 'mfe-kit/ui';
+import { api, dataOf, notify, queryClient, type Schema, sentPhone, session } from 'mfe-kit';
+import { Button, Field, Input, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { errorAt } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
 import { useKeptFocus } from '../signed-out/useKeptFocus';
-import { failureOf, isSamePhone, profileQuery, refusedField } from './profile';
+import { NotSaved } from './NotSaved';
+import { isSamePhone, profileQuery, refusedField } from './profile';
 import { profileTexts } from './profile-texts';
 import classes from './ProfilePage.module.css';
 
@@ -126,11 +127,7 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
           <output>{texts.roles[profile.role]}</output>
         </div>
       </div>
-      {save.isError && !refused ? (
-        <Note tone="bad" title={texts.notSaved}>
-          <p>{failureText(failureOf(texts.saveFailed, texts), save.error)}</p>
-        </Note>
-      ) : null}
+      {save.isError && !refused ? <NotSaved sentence={texts.saveFailed} error={save.error} /> : null}
       {isEditing ? (
         <div className={classes.actions}>
           <Button size="large" disabled={save.isPending} onClick={onDone}>

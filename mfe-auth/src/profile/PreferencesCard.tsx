@@ -2,7 +2,6 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import {
   api,
   dataOf,
-  failureText,
   followPreferences,
   notify,
   portalTimeZone,
@@ -10,10 +9,10 @@ import {
   queryClient,
   type Schema,
 } from 'mfe-kit';
-import { Button, Card, Note } from 'mfe-kit/ui';
+import { Button, Card } from 'mfe-kit/ui';
 import { PreferenceFields } from 'mfe-kit/ui-data';
 import { useState } from 'react';
-import { failureOf } from './profile';
+import { NotSaved } from './NotSaved';
 import { profileTexts } from './profile-texts';
 import classes from './ProfilePage.module.css';
 
@@ -45,11 +44,7 @@ export function PreferencesCard() {
         portalTimeZone={portalTimeZone()}
         onChange={(changes) => setChanged((before) => ({ ...before, ...changes }))}
       />
-      {save.isError ? (
-        <Note tone="bad" title={texts.notSaved}>
-          <p>{failureText(failureOf(texts.preferencesFailed, texts), save.error)}</p>
-        </Note>
-      ) : null}
+      {save.isError ? <NotSaved sentence={texts.preferencesFailed} error={save.error} /> : null}
       <div className={classes.actions}>
         <Button type="primary" disabled={save.isPending} onClick={() => save.mutate(value)}>
           {texts.savePreferences}

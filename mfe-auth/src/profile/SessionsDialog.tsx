@@ -1,8 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { api, failureText, formatDateTime, notify, queryClient, type Schema } from 'mfe-kit';
+import { api, formatDateTime, notify, queryClient, type Schema } from 'mfe-kit';
 import { Button, LoadingState, Note, StatusTag } from 'mfe-kit/ui';
 import { useRef } from 'react';
-import { failureOf, sessionsQuery } from './profile';
+import { NotSaved } from './NotSaved';
+import { sessionsQuery } from './profile';
 import { profileTexts } from './profile-texts';
 import { ProfileDialog } from './ProfileDialog';
 import classes from './ProfilePage.module.css';
@@ -61,11 +62,7 @@ function Sessions() {
     );
   return (
     <>
-      {end.isError ? (
-        <Note tone="bad" title={texts.notSaved}>
-          <p>{failureText(failureOf(texts.endFailed, texts), end.error)}</p>
-        </Note>
-      ) : null}
+      {end.isError ? <NotSaved sentence={texts.endFailed} error={end.error} /> : null}
       <ul className={classes.sessions} role="list" ref={list} tabIndex={-1} aria-label={texts.sessions}>
         {query.data.map((own) => (
           <li key={own.id}>

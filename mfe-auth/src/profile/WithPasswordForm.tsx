@@ -1,7 +1,7 @@
-import { failureText } from 'mfe-kit';
-import { Button, Note } from 'mfe-kit/ui';
+import { Button } from 'mfe-kit/ui';
 import type { ReactNode, SubmitEvent } from 'react';
-import { failureOf, isPasswordWrong } from './profile';
+import { NotSaved } from './NotSaved';
+import { isPasswordWrong } from './profile';
 import { profileTexts } from './profile-texts';
 import classes from './ProfilePage.module.css';
 
@@ -41,9 +41,7 @@ export function WithPasswordForm({
     >
       {children}
       {change.error && !isPasswordWrong(change.error) ? (
-        <Note tone="bad" title={texts.notSaved}>
-          <p>{failureText(failureOf(failure, texts), change.error)}</p>
-        </Note>
+        <NotSaved sentence={failure} error={change.error} />
       ) : null}
       <div className={classes.actions}>
         <Button disabled={change.isPending} onClick={onClose}>

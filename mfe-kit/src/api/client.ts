@@ -140,12 +140,13 @@ function parse(text: string): unknown {
 
 function failureIn(body: unknown) {
   if (!isObject(body)) return {};
-  const { error, message, code, field } = body as Record<string, unknown>;
+  const { error, message, code, field, request_id } = body as Record<string, unknown>;
   return {
     error: textOrNone(error),
     message: textOrNone(message),
     code: textOrNone(code),
     field: textOrNone(field),
+    requestId: textOrNone(request_id),
   };
 }
 

@@ -9,6 +9,7 @@ interface ApiErrorFacts {
   status?: number | undefined;
   code?: string | undefined;
   field?: string | undefined;
+  requestId?: string | undefined;
   error?: string | undefined;
   message?: string | undefined;
   body?: unknown;
@@ -25,6 +26,8 @@ export class ApiError extends Error {
   readonly code: string | undefined;
   /** The field of the body that was refused, by its name in the contract, where the server names one. */
   readonly field: string | undefined;
+  /** The request's id, by which the server's log and console know it. */
+  readonly requestId: string | undefined;
   /** The body's `error` and `message`; screens show the one that the specification names. */
   readonly serverError: string | undefined;
   readonly serverMessage: string | undefined;
@@ -37,6 +40,7 @@ export class ApiError extends Error {
     this.status = facts.status;
     this.code = facts.code;
     this.field = facts.field;
+    this.requestId = facts.requestId;
     this.serverError = facts.error;
     this.serverMessage = facts.message;
     this.body = facts.body;

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, type FailureTexts, listOf } from 'mfe-kit';
-import { answer, hold, pendingLoan, renderPart, screen, unreachable } from 'mfe-kit/testing';
+import { answer, failure, hold, pendingLoan, renderPart, screen, unreachable } from 'mfe-kit/testing';
 import { expect, test } from 'vitest';
 import { QueryStates } from './QueryStates';
 
@@ -27,9 +27,15 @@ test('the header stands above the spinner until the data replaces both', async (
   expect(screen.queryByRole('heading')).toBeNull();
 });
 
+test('a failure of the server names the request', async () => {
+  answer('get', PENDING, 500, failure('Something went wrong.'));
+  renderPart(<Loans />);
+  expect(await screen.findByRole('alert')).toHaveTextContent('Request req-test');
+});
+
 test('the header stands above the failure, in the texts that are given', async () => {
   unreachable('get', PENDING);
   renderPart(<Loans />);
-  expect(await screen.findByRole('alert')).toHaveTextContent('Failed to fetch');
+  expect(await screen.findByRole('alert')).toHaveTextContent(/^ErrorFailed to fetchRetry$/);
   expect(screen.getByRole('heading', { name: 'Loans' })).toBeVisible();
 });

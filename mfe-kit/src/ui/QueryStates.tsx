@@ -30,7 +30,7 @@ export function QueryStates<Data>({ query, failure, header, children }: QuerySta
       <>
         {header}
         <Card flush>
-          <FailedState message={failureText(failure, query.error)} />
+          <FailedState message={failureText(failure, query.error)} error={query.error} />
         </Card>
       </>
     );

@@ -2,6 +2,7 @@ import { screenAct } from 'mfe-kit';
 import type { ReactNode } from 'react';
 import { Button } from './Button';
 import { Icon, type IconName } from './Icon';
+import { RequestId } from './RequestId';
 import { Spinner } from './Spinner';
 import classes from './StatePanel.module.css';
 import { uiTexts } from './ui-texts';
@@ -18,14 +19,17 @@ export function LoadingState({ label }: { label?: string }) {
 interface FailedStateProps {
   title?: string;
   message: string;
+  /** What was thrown. */
+  error?: unknown;
   /** Replaces Retry, which reloads the page. */
   action?: ReactNode;
 }
 
 /** Shown instead of content that could not be loaded. */
-export function FailedState({ title = uiTexts().error, message, action }: FailedStateProps) {
+export function FailedState({ title = uiTexts().error, message, error, action }: FailedStateProps) {
   return (
     <Panel tone="bad" icon="alert" title={title} text={message} role="alert">
+      <RequestId of={error} />
       {action ?? <Button onClick={() => screenAct.reload()}>{uiTexts().retry}</Button>}
     </Panel>
   );

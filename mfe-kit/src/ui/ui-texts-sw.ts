@@ -4,6 +4,7 @@ const swahili: UiTexts = {
   loading: 'Inapakia',
   error: 'Hitilafu',
   retry: 'Jaribu tena',
+  request: 'Ombi',
   copied: 'Imenakiliwa',
   toLight: 'Badili hadi mandhari meupe',
   toDark: 'Badili hadi mandhari meusi',

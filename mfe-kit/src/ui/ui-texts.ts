@@ -4,6 +4,7 @@ const english = {
   loading: 'Loading',
   error: 'Error',
   retry: 'Retry',
+  request: 'Request',
   copied: 'Copied',
   toLight: 'Switch to light theme',
   toDark: 'Switch to dark theme',
