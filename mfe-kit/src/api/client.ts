@@ -94,7 +94,7 @@ async function send(request: Request): Promise<Response> {
     return empty;
   }
   if (status === 401) endSessionOf(request);
-  throw new ApiError({ kind: 'server', status, body, ...failureIn(body) });
+  throw new ApiError({ kind: 'server', status, body, ...failureIn(body), ...waitIn(headers) });
 }
 
 async function answerTo(request: Request) {
@@ -148,6 +148,12 @@ function failureIn(body: unknown) {
     field: textOrNone(field),
     requestId: textOrNone(request_id),
   };
+}
+
+/** RFC 9110, 10.2.3; a date is not read, as the server sends seconds. */
+function waitIn(headers: Headers) {
+  const seconds = Number.parseInt(headers.get('Retry-After') ?? '', 10);
+  return Number.isNaN(seconds) ? {} : { retryAfterSeconds: seconds };
 }
 
 function textOrNone(value: unknown) {

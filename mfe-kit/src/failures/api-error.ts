@@ -10,6 +10,7 @@ interface ApiErrorFacts {
   code?: string | undefined;
   field?: string | undefined;
   requestId?: string | undefined;
+  retryAfterSeconds?: number | undefined;
   error?: string | undefined;
   message?: string | undefined;
   body?: unknown;
@@ -28,6 +29,8 @@ export class ApiError extends Error {
   readonly field: string | undefined;
   /** The request's id, by which the server's log and console know it. */
   readonly requestId: string | undefined;
+  /** How long to wait before the same call, in seconds, where the server says so. */
+  readonly retryAfterSeconds: number | undefined;
   /** The body's `error` and `message`; screens show the one that the specification names. */
   readonly serverError: string | undefined;
   readonly serverMessage: string | undefined;
@@ -41,6 +44,7 @@ export class ApiError extends Error {
     this.code = facts.code;
     this.field = facts.field;
     this.requestId = facts.requestId;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
     this.serverError = facts.error;
     this.serverMessage = facts.message;
     this.body = facts.body;

@@ -1,5 +1,5 @@
-import { ApiError, type FailureTexts, failureText } from 'mfe-kit';
-import { expect, test } from 'vitest';
+import { ApiError, type FailureTexts, failureText, language, setPortalSettings } from 'mfe-kit';
+import { expect, onTestFinished, test } from 'vitest';
 
 const REPAYMENTS: FailureTexts = {
   reads: 'message',
@@ -37,4 +37,26 @@ test('without a text for a missing answer, the ones for other failures are shown
   expect(withoutAnswer).toBeDefined();
   expect(failureText(texts, new ApiError({ kind: 'network' }))).toBe('Failed to fetch repayments');
   expect(failureText(texts, new TypeError('x is undefined'))).toBe('Failed to load repayments');
+});
+
+test.for([
+  [900, 'Umejaribu mara nyingi mno. Jaribu tena baada ya dakika 15.'],
+  [21, 'Umejaribu mara nyingi mno. Jaribu tena baada ya sekunde 21.'],
+  [undefined, 'Umejaribu mara nyingi mno. Jaribu tena baadaye.'],
+] as const)('in Swahili, a limit says when the next try is (%s s)', async ([retryAfterSeconds, text]) => {
+  setPortalSettings({ screens: 'live' });
+  onTestFinished(async () => {
+    await language.use('en');
+    setPortalSettings({});
+  });
+  await language.use('sw');
+  const error = 'Too many attempts. Try again later.';
+  const failure = {
+    kind: 'server',
+    status: 429,
+    code: 'too_many_requests',
+    error,
+    retryAfterSeconds,
+  } as const;
+  expect(failureText(REPAYMENTS, new ApiError(failure))).toBe(text);
 });

@@ -21,15 +21,17 @@ export function failureText(texts: FailureTexts, thrown: unknown): string {
   if (thrown instanceof ApiError && thrown.kind === 'server') {
     const { serverError, serverMessage } = thrown;
     const text = reads === 'error' ? (serverError ?? serverMessage) : (serverMessage ?? serverError);
-    return (text && replaced(text, replacements)) || refusalOf(thrown.code) || text || withoutText;
+    return (text && replaced(text, replacements)) || refusalOf(thrown) || text || withoutText;
   }
   if (thrown instanceof ApiError) return withoutAnswer ?? withoutText;
   // The text of any other error is for programmers.
   return thrown instanceof Error ? (withoutAnswer ?? otherwise) : otherwise;
 }
 
-function refusalOf(code = '') {
-  return Object.hasOwn(refusals(), code) ? refusals()[code] : undefined;
+function refusalOf(failure: ApiError) {
+  const { code = '' } = failure;
+  const refusal = Object.hasOwn(refusals(), code) ? refusals()[code] : undefined;
+  return typeof refusal === 'function' ? refusal(failure) : refusal;
 }
 
 function replaced(text: string, replacements: FailureTexts['replacements'] = {}) {

@@ -1,4 +1,6 @@
-const swahili: Readonly<Record<string, string>> = {
+import type { Refusals } from './refusals';
+
+const swahili: Refusals = {
   account_inactive: 'Akaunti yako haitumiki. Tafadhali wasiliana na msaada.',
   already_disbursed: 'Mkopo huu umeshatolewa.',
   amount_above_maximum: 'Kiasi hiki kinazidi kiwango cha juu cha malipo.',
@@ -11,6 +13,7 @@ const swahili: Readonly<Record<string, string>> = {
   in_progress: 'Malipo ya mkopo huu yanaendelea.',
   invalid_code: 'Msimbo si sahihi au muda wake umekwisha.',
   invalid_password: 'Nenosiri si sahihi.',
+  invalid_request: 'Taarifa ulizoandika si sahihi. Ziangalie, kisha jaribu tena.',
   loan_not_found: 'Mkopo haukupatikana.',
   no_entry: 'Anwani hii haielekezi tena kwenye sandbox.',
   no_session: 'Kipindi chako kimekwisha. Tafadhali ingia tena.',
@@ -26,8 +29,17 @@ const swahili: Readonly<Record<string, string>> = {
   provider_slow: 'Mfumo wa mikopo haukujibu kwa wakati.',
   role_not_allowed: 'Wadhifa wako hauruhusu hili.',
   session_not_found: 'Kipindi hakikupatikana.',
+  sum_too_large: 'Jumla ni kubwa mno kuonyeshwa. Chagua kipindi kifupi zaidi.',
   took_too_long: 'Seva haikujibu kwa wakati.',
+  too_many_requests: ({ retryAfterSeconds }) =>
+    `Umejaribu mara nyingi mno. Jaribu tena ${waitOf(retryAfterSeconds)}.`,
   user_not_found: 'Akaunti haikupatikana.',
 };
+
+function waitOf(seconds: number | undefined) {
+  if (seconds === undefined) return 'baadaye';
+  const wait = new Intl.RelativeTimeFormat('sw');
+  return seconds < 60 ? wait.format(seconds, 'second') : wait.format(Math.ceil(seconds / 60), 'minute');
+}
 
 export default swahili;

@@ -1,9 +1,10 @@
 import { catalogue } from '../language/language';
+import type { ApiError } from './api-error';
 
-/**
- * What the portal says for a failure's code in place of the server's own text. The server writes English, so
- * English has none.
- */
-const english: Readonly<Record<string, string>> = {};
+/** Sentences by a failure's code, which the portal says in place of the server's own text. */
+export type Refusals = Readonly<Record<string, string | ((failure: ApiError) => string)>>;
+
+/** The server writes English. */
+const english: Refusals = {};
 
 export const refusals = catalogue(english, { sw: () => import('./refusals-sw') });

@@ -28,7 +28,7 @@ test('the header stands above the spinner until the data replaces both', async (
 });
 
 test('a failure of the server names the request', async () => {
-  answer('get', PENDING, 500, failure('Something went wrong.'));
+  answer('get', PENDING, 503, failure('The service is busy', 'busy'));
   renderPart(<Loans />);
   expect(await screen.findByRole('alert')).toHaveTextContent('Request req-test');
 });
