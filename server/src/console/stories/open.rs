@@ -47,7 +47,7 @@ async fn show(
     let body = format!(
         "{text}<p>You get a sandbox of your own: the data is invented, and no money moves. It is gone after {}.</p>\
          <form method=\"post\"><button>Open the sandbox</button></form>",
-        duration_text(link.lives_for()),
+        duration_text(link.lives_for()).replace(' ', "\u{a0}"),
     );
     Ok(page(&sandbox, StatusCode::OK, &file.story.title.0, &body))
 }
@@ -144,14 +144,8 @@ fn refused(main: &Sandbox, status: StatusCode, heading: &str, text: &str) -> Res
 
 /// A page whose form may lead to a sandbox, and that no search engine keeps.
 fn page(main: &Sandbox, status: StatusCode, heading: &str, body: &str) -> Response {
-    let mut answer = notice::page(status, &main.settings.brand, heading, body);
     let everywhere = main.server.sandboxes.addresses().all_portals();
-    let policy = format!(
-        "default-src 'none'; form-action 'self' {everywhere}; base-uri 'none'; frame-ancestors 'none'"
-    );
-    if let Ok(policy) = HeaderValue::from_str(&policy) {
-        answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
+    let mut answer = notice::form(status, &main.settings.brand, heading, body, &everywhere);
     answer.headers_mut().insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
     answer
 }
