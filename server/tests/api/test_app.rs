@@ -184,23 +184,31 @@ impl TestApp {
         Self { sandbox, clock, portal, console, data_dir, starts }
     }
 
-    /// The result of `future`, while the clock runs fifty times as fast as real time.
+    /// The result of `future`, while the clock runs up to fifty times as fast as real time.
     pub async fn as_time_passes<T>(&self, future: impl Future<Output = T>) -> T {
         self.as_time_passes_by(Duration::from_millis(100), future).await
     }
 
-    /// Like [`TestApp::as_time_passes`], with the clock moving by `step` every 2 ms.
+    /// Like [`TestApp::as_time_passes`], with the clock moving by `step` at a time.
     pub async fn as_time_passes_by<T>(&self, step: Duration, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
         loop {
             tokio::select! {
                 biased;
                 outcome = &mut future => return outcome,
-                () = tokio::time::sleep(Duration::from_millis(2)) => {
-                    self.clock.advance(step);
-                }
+                () = self.moment() => self.clock.advance(step),
             }
         }
+    }
+
+    /// Waits for a moment, and for a write: where writes are slow, time must be, too, or calls that are still running
+    /// would pass their timeouts.
+    async fn moment(&self) {
+        // A test may hold the writer up.
+        const PATIENCE: Duration = Duration::from_millis(50);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        let write = self.sandbox.database.write(async |_: &mut Connection| Ok(()));
+        _ = tokio::time::timeout(PATIENCE, write).await;
     }
 
     /// Advances the clock by `time`, and reconciles the payouts that are due then.
