@@ -113,7 +113,7 @@ pub enum SliceRefusal {
     #[error("A sandbox has one build of a slice for everybody: publish without a percentage, or to main.")]
     NotInSandbox,
     /// A page of another origin, or no page, reported on a slice.
-    #[error("Reports are accepted from the portal's own pages only.")]
+    #[error("Only the portal's own pages can call this.")]
     NotFromPortal,
 }
 
