@@ -37,6 +37,7 @@ export {
 } from './slice/portal-settings';
 export { type Slice } from './slice/slice';
 export { tabTitle } from './slice/tab-title';
+export { saveFile } from './storage/save-file';
 export { storage } from './storage/storage';
 export { type Act, type ActName, acts } from './trace/act';
 export { screenAct } from './trace/screen-act';

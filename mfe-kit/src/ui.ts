@@ -18,4 +18,5 @@ export { StatusTag } from './ui/StatusTag';
 export { ThemeToggle } from './ui/ThemeToggle';
 export { TimeAgo } from './ui/TimeAgo';
 export { type Tone } from './ui/tone';
+export { Unseen } from './ui/Unseen';
 export { useFocusLoop } from './ui/useFocusLoop';

@@ -4,6 +4,7 @@ import classes from './Filters.module.css';
 import { Icon } from './Icon';
 import { countFilters, type FilteredFacts, type ListFilters, NO_FILTERS } from './list-filters';
 import { listTexts } from './list-texts';
+import { Unseen } from './Unseen';
 
 const FilterPanel = lazy(() => import('./FilterPanel')) as <Row>(props: FiltersProps<Row>) => ReactNode;
 
@@ -61,7 +62,7 @@ export function Filters<Row>(props: FiltersProps<Row>) {
             {' '}
             <span className={classes.count}>
               {count}
-              <span className={classes.unseen}> {texts.set}</span>
+              <Unseen> {texts.set}</Unseen>
             </span>
           </span>
         ) : null}

@@ -170,7 +170,7 @@ test.for([
   answer('get', RECORDS, 200, []);
   fail();
   const { user } = renderSlice(slice, '/');
-  expect(await screen.findByRole('alert')).toHaveTextContent(`Error${text}Retry`);
+  expect(await screen.findByRole('alert')).toHaveTextContent(`Error${text}`);
   const reload = vi.fn();
   vi.stubGlobal('location', { reload });
   await user.click(screen.getByRole('button', { name: 'Retry' }));

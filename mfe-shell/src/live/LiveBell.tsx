@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { formatMoney, isolated, type Schema } from 'mfe-kit';
-import { Button, Icon, type IconName, Spinner, TimeAgo } from 'mfe-kit/ui';
+import { Button, Icon, type IconName, Spinner, TimeAgo, Unseen } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link } from 'react-router';
 import { BellFrame } from '../layout/BellFrame';
@@ -146,9 +146,7 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
           </>
         )}
       </BellFrame>
-      <span className={classes.unseen} role="status">
-        {unread > 0 ? texts.arrived(unread) : ''}
-      </span>
+      <Unseen role="status">{unread > 0 ? texts.arrived(unread) : ''}</Unseen>
     </>
   );
 }
@@ -186,7 +184,7 @@ function Line({ notification, count, isUnread, onOpen }: LineProps) {
         </span>
         {isUnread ? (
           <span className={classes.dot}>
-            <span className={classes.unseen}>{texts.unreadMark}</span>
+            <Unseen>{texts.unreadMark}</Unseen>
           </span>
         ) : null}
       </Link>

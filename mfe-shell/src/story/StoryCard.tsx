@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { formatDateTime, notify, queryClient, type Schema, storage } from 'mfe-kit';
-import { Button, Icon, Note } from 'mfe-kit/ui';
+import { Button, Icon, Note, Unseen } from 'mfe-kit/ui';
 import { type ComponentProps, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { AgainDialog } from './AgainDialog';
@@ -160,9 +160,7 @@ function Card({ told, isOutdated, again }: CardProps) {
         </div>
         {invitations.length > 0 ? <Invitations invitations={invitations} /> : null}
       </div>
-      <span className={classes.unseen} role="status">
-        {stepsDone}
-      </span>
+      <Unseen role="status">{stepsDone}</Unseen>
       <AgainDialog isOpen={isAsking} again={again} onClose={() => setAsking(false)} />
     </section>
   );

@@ -1,5 +1,5 @@
 import type { Schema } from 'mfe-kit';
-import { Icon } from 'mfe-kit/ui';
+import { Icon, Unseen } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useRef } from 'react';
 import classes from './StoryCard.module.css';
 import { storyTexts } from './story-texts';
@@ -47,7 +47,7 @@ export function StorySteps({ steps, act }: StoryStepsProps) {
               {state === 'done' ? <Icon name="check" size={13} /> : index + 1}
             </span>
             <div>
-              {state === 'done' ? <span className={classes.unseen}>{`${texts.done}: `}</span> : null}
+              {state === 'done' ? <Unseen>{`${texts.done}: `}</Unseen> : null}
               {say}
             </div>
           </li>

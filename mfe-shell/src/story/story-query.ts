@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ApiError, dataOf, orNull, queryClient, type Schema, session } from 'mfe-kit';
+import { api, ApiError, dataOf, orNull, queryClient, type Schema, saveFile, session } from 'mfe-kit';
 
 const EVERY_MS = 2000;
 
@@ -48,11 +48,5 @@ export async function take(name: string): Promise<void> {
     const { message, code } = (await response.json().catch(() => ({}))) as Partial<Schema<'Failure'>>;
     throw new ApiError({ kind: 'server', status, message, code });
   }
-  const address = URL.createObjectURL(await response.blob());
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = `${name}.mkopo`;
-  link.click();
-  // The browser reads it after the click.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  saveFile(`${name}.mkopo`, await response.blob());
 }

@@ -1,4 +1,4 @@
-import { portalSettings } from 'mfe-kit';
+import { portalSettings, saveFile } from 'mfe-kit';
 
 /** Rows as CSV (RFC 4180). */
 export function csvOf(rows: readonly (readonly (string | number)[])[]): string {
@@ -23,12 +23,5 @@ export function csvTime(time: string, timeZone = portalSettings().timeZone): str
 /** Has the browser save rows as a file. */
 export function saveCsv(name: string, rows: readonly (readonly (string | number)[])[]): void {
   // Excel reads UTF-8 by the mark at its start only.
-  const file = new Blob(['\ufeff', csvOf(rows)], { type: 'text/csv;charset=utf-8' });
-  const address = URL.createObjectURL(file);
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  // The browser reads it after the click.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  saveFile(name, new Blob(['\ufeff', csvOf(rows)], { type: 'text/csv;charset=utf-8' }));
 }

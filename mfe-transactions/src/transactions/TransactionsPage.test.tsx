@@ -330,7 +330,7 @@ test('REQ-297 a failure shows the server’s text, and Retry reloads the page', 
   vi.stubGlobal('location', { origin: window.location.origin, reload });
   answer('get', RECORDS_PATH, 503, failure('The service is busy', 'busy'));
   const { user } = renderSlice(slice, '/transactions');
-  expect(await screen.findByRole('alert')).toHaveTextContent('ErrorThe service is busyRetry');
+  expect(await screen.findByRole('alert')).toHaveTextContent('ErrorThe service is busyRequest req-testRetry');
   expect(screen.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
   await user.click(screen.getByRole('button', { name: 'Retry' }));
   expect(reload).toHaveBeenCalledOnce();
