@@ -123,18 +123,23 @@ async fn reject(app: &TestApp, loan: &Value) {
 }
 
 #[tokio::test]
-async fn a_refusal_replays_in_its_original_format() {
+async fn an_answer_replays_in_its_original_format() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
-    let loan = pending.iter().find(|loan| loan["total_loan_amount"] == 300_000).unwrap();
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    let mut call = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
-    call.headers_mut().insert("idempotency-key", HeaderValue::from_static(KEY));
-    call.headers_mut().insert("accept", HeaderValue::from_static("application/problem+json"));
-    let first = app.send(call).await;
-    assert_eq!(first.headers["content-type"], "application/problem+json");
-    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    let refused = pending.iter().find(|loan| loan["total_loan_amount"] == 300_000).unwrap();
+    let paid = waiting(&pending).next().unwrap();
+    for (loan, key, format) in
+        [(refused, "refused", "application/problem+json"), (paid, "paid", "application/json")]
+    {
+        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+        let mut call = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
+        call.headers_mut().insert("idempotency-key", HeaderValue::from_static(key));
+        call.headers_mut().insert("accept", HeaderValue::from_static("application/problem+json"));
+        let first = app.send(call).await;
+        assert_eq!(first.headers["content-type"], format);
+        assert_replays(&first, &agent.disburse_with_key(loan, key).await);
+    }
 }
 
 #[tokio::test]

@@ -191,12 +191,18 @@ impl TestApp {
 
     /// Like [`TestApp::as_time_passes`], with the clock moving by `step` at a time.
     pub async fn as_time_passes_by<T>(&self, step: Duration, future: impl Future<Output = T>) -> T {
+        const PATIENCE: Duration = Duration::from_mins(30);
         let mut future = std::pin::pin!(future);
+        let mut passed = Duration::ZERO;
         loop {
             tokio::select! {
                 biased;
                 outcome = &mut future => return outcome,
-                () = self.moment() => self.clock.advance(step),
+                () = self.moment() => {
+                    self.clock.advance(step);
+                    passed += step;
+                    assert!(passed < PATIENCE, "{PATIENCE:?} have passed in vain");
+                }
             }
         }
     }
