@@ -32,8 +32,8 @@ export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
   ...(isDeployed && { testIgnore: /(dev|elsewhere|live|provider|slices|stories|traces)\.spec/ }),
   retries: 0,
   // A slow payout takes 8 s before the server stops waiting, and CI's machines are small.
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   forbidOnly: Boolean(process.env.CI),
   use: {
     sandboxPer: isDeployed ? 'none' : 'worker',

@@ -1,9 +1,6 @@
 //! Calls that are forwarded to another provider.
 
-use std::{
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::{io::Write, time::Duration};
 
 use axum::{
     body::Body,
@@ -341,9 +338,10 @@ async fn a_slow_provider_does_not_hold_up_the_portal() {
         _ = &mut all => panic!("answered"),
         () = wait_until("all places are taken", async || stub.received().len() >= MAX_CALLS) => {}
     }
-    let started = Instant::now();
-    assert_eq!(app.call(Method::GET, "/readyz", None).await.status, StatusCode::OK);
-    assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
+    tokio::select! {
+        _ = &mut all => panic!("answered"),
+        ready = app.call(Method::GET, "/readyz", None) => assert_eq!(ready.status, StatusCode::OK),
+    }
     // Those that found no place were never sent.
     for answer in all.await {
         assert!(matches!(answer.status.as_u16(), 503 | 504), "{}", answer.status);
