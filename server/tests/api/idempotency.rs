@@ -4,7 +4,7 @@ use std::time::Duration;
 use axum::http::{HeaderValue, Method, StatusCode};
 use futures::future::join_all;
 use insta::assert_json_snapshot;
-use lending::mobile_money::Outcome;
+use lending::{mobile_money::Outcome, payouts};
 use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
 
@@ -435,4 +435,18 @@ async fn concurrent_calls_with_one_key_have_one_answer() {
     assert!(paid.iter().all(|answer| answer.bytes == paid[0].bytes));
     assert_eq!(agent.records_of(loan).await.len(), 1);
     app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_key_is_kept_for_as_long_as_its_payout_is_pending() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let (held, call) = agent.claimed(loan, agent.disburse_with_key(loan, KEY)).await;
+    let tomorrow = app.sandbox.clock.now().plus(Duration::from_hours(25));
+    assert_eq!(payouts::delete_expired_keys(&app.sandbox.database, tomorrow).await.unwrap(), 0);
+    drop(held);
+    assert_eq!(call.await.status, StatusCode::OK);
+    assert_eq!(payouts::delete_expired_keys(&app.sandbox.database, tomorrow).await.unwrap(), 1);
 }

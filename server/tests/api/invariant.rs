@@ -6,7 +6,7 @@ use crate::test_app::{TestApp, waiting};
 
 /// Ways to break the books, each from a sound state. `$paid` is a loan that was paid, `$open` one that
 /// was not.
-const BREAKS: [(&str, &str); 9] = [
+const BREAKS: [(&str, &str); 10] = [
     (
         "a payment is there and its payout is not",
         "INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
@@ -14,6 +14,13 @@ const BREAKS: [(&str, &str); 9] = [
     ),
     ("a payment is gone", "DELETE FROM mobile_money_payment WHERE originator_id = (SELECT transaction_id FROM payout WHERE loan_id = '$paid')"),
     ("another amount was paid", "UPDATE mobile_money_payment SET amount = amount + 1 WHERE originator_id = (SELECT transaction_id FROM payout WHERE loan_id = '$paid')"),
+    (
+        "two amounts were paid that differ by as much",
+        "UPDATE mobile_money_payment SET amount = amount + 1
+         WHERE originator_id = (SELECT transaction_id FROM payout WHERE loan_id = '$paid');
+         UPDATE mobile_money_payment SET amount = amount - 1
+         WHERE originator_id = (SELECT max(transaction_id) FROM payout WHERE status = 'COMPLETED' AND loan_id <> '$paid')",
+    ),
     ("another phone was paid", "UPDATE mobile_money_payment SET phone_number = '+254700999999' WHERE originator_id = (SELECT transaction_id FROM payout WHERE loan_id = '$paid')"),
     ("another receipt was written down", "UPDATE payout SET receipt = 'OTHER00001' WHERE loan_id = '$paid'"),
     ("a paid payout is called failed", "UPDATE payout SET status = 'FAILED', receipt = NULL WHERE loan_id = '$paid'"),

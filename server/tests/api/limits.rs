@@ -217,6 +217,18 @@ async fn an_attempt_after_the_time_in_retry_after_is_allowed() {
 }
 
 #[tokio::test]
+async fn a_lock_by_a_clock_that_was_ahead_ends_when_the_clock_is_set_back() {
+    let app = TestApp::start().await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "2d"})).await;
+    for _ in 0..9 {
+        login_from(&app, HERE, AGENT, "wrong").await;
+    }
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    app.set_console(Method::DELETE, "/clock", json!(null)).await;
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn a_sign_in_resets_the_users_count() {
     let app = TestApp::start().await;
     for _ in 0..3 {

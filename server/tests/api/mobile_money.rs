@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use base::{kes::Kes, phone::Msisdn};
 use futures::future::join_all;
 use insta::assert_json_snapshot;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::version::DataCopy;
 
 use crate::{
-    test_app::{NOON, TestApp, waiting},
+    test_app::{NOON, TestApp, wait_until, waiting},
     test_store,
 };
 
@@ -131,6 +131,68 @@ async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
       "999: 200 - COMPLETED -"
     ]
     "#);
+}
+
+#[tokio::test]
+async fn what_a_phone_received_on_a_day_that_is_ahead_does_not_count_today() {
+    let app = TestApp::start().await;
+    let loans = [250_000, 240_000].map(|amount| app.approve_loan(amount, PLAIN));
+    let [ahead, today] = <[Value; 2]>::try_from(join_all(loans).await).unwrap();
+    app.set_console(Method::PUT, "/clock", json!({"advance": "2d"})).await;
+    assert_eq!(settled(&app, &ahead).await, "200 - COMPLETED -");
+    app.set_console(Method::DELETE, "/clock", json!(null)).await;
+    assert_eq!(settled(&app, &today).await, "200 - COMPLETED -");
+}
+
+#[tokio::test]
+async fn each_answer_takes_a_time_of_its_own_within_the_spread() {
+    let app = TestApp::start().await;
+    let change =
+        ScenarioChange { latency_ms: Some(1_000), spread_percent: Some(50), ..ScenarioChange::default() };
+    app.sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
+    for number in 0..3 {
+        let loan = app.approve_loan(20_000, &format!("+25471200010{number}")).await;
+        assert_eq!(settled(&app, &loan).await, "200 - COMPLETED -");
+    }
+    let took: Vec<i64> = store::query_scalar(
+        "SELECT result_at - requested_at FROM mobile_money_payment WHERE phone_number LIKE '+25471200010%'",
+    )
+    .fetch_all(&mut app.sandbox.database.read().await.unwrap())
+    .await
+    .unwrap();
+    let [first, second, third] = took[..] else { panic!("{took:?}") };
+    assert!(first != second && second != third && third != first, "{took:?}");
+    assert!(took.iter().all(|ms| (200..5_000).contains(ms)), "{took:?}");
+}
+
+#[tokio::test]
+async fn payouts_that_settle_together_keep_their_own_results() {
+    let app = &TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    // Every other one is above the maximum of a payment.
+    let loans = (0..8).map(|number| {
+        let amount = if number % 2 == 0 { 20_000 } else { 250_001 };
+        async move { app.approve_loan(amount, &format!("+25471200011{number}")).await }
+    });
+    let loans = join_all(loans).await;
+    let held = app.sandbox.mobile_money.hold_requests().await;
+    let together = async {
+        wait_until("all loans are claimed", async || {
+            let records = agent.records().await;
+            records.iter().filter(|record| record["status"] == "PENDING").count() >= loans.len()
+        })
+        .await;
+        drop(held);
+    };
+    let (answers, ()) = tokio::join!(join_all(loans.iter().map(|loan| agent.disburse(loan))), together);
+    let pending = agent.pending().await;
+    for (number, (loan, answer)) in loans.iter().zip(&answers).enumerate() {
+        let is_paid = number % 2 == 0;
+        assert_eq!(answer.status.as_u16(), if is_paid { 200 } else { 422 }, "{number}");
+        let waits = pending.iter().any(|other| other["loan_id"] == loan["loan_id"]);
+        assert_eq!(waits, !is_paid, "{number}");
+    }
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]

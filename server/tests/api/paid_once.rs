@@ -165,11 +165,7 @@ async fn a_call_whose_session_a_reset_ended_pays_nothing() {
         })
     });
     for call in &mut calls {
-        let before = writes_waiting();
-        while writes_waiting() == before {
-            assert!(futures::poll!(&mut *call).is_pending());
-            tokio::task::yield_now().await;
-        }
+        queue_payout(&app, call).await;
     }
     free.send(()).unwrap();
     reset.await.unwrap();
@@ -182,6 +178,33 @@ async fn a_call_whose_session_a_reset_ended_pays_nothing() {
     let agent = app.sign_in("agent").await;
     assert!(agent.records_of(loan).await.is_empty());
     assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_while_its_session_ends_pays_nothing() {
+    // With lanes, the call would not queue behind it.
+    let app = TestApp::start_with(&["--lanes", "1"]).await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let end_of_sessions = "UPDATE session SET ended_at = created_at";
+    let free = occupy_writer_and(&app, end_of_sessions).await;
+    let mut call = pin!(agent.disburse(loan));
+    queue_payout(&app, &mut call).await;
+    free.send(()).unwrap();
+    assert_eq!(call.await.failure().1, "no_session");
+    let agent = app.sign_in("agent").await;
+    assert!(agent.records_of(loan).await.is_empty());
+}
+
+/// Runs a call that pays out until more writes wait: it writes in a task of its own.
+async fn queue_payout<T>(app: &TestApp, call: &mut (impl Future<Output = T> + Unpin)) {
+    let writes_waiting = || app.sandbox.database.load().writes_waiting;
+    let before = writes_waiting();
+    while writes_waiting() == before {
+        assert!(futures::poll!(&mut *call).is_pending());
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]
@@ -259,15 +282,20 @@ async fn the_daily_limit_does_not_count_payments_of_a_later_day() {
 
 /// Keeps the writer busy until told otherwise.
 async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
+    occupy_writer_and(app, "SELECT 1").await
+}
+
+/// Runs `statement` when the writer is free again.
+async fn occupy_writer_and(app: &TestApp, statement: &'static str) -> oneshot::Sender<()> {
     let (free, freed) = oneshot::channel::<()>();
     let (occupied, is_occupied) = oneshot::channel();
     let database = app.sandbox.database.clone();
     tokio::spawn(async move {
         database
-            .write(async move |_: &mut Connection| {
+            .write(async move |connection: &mut Connection| {
                 occupied.send(()).unwrap();
                 _ = freed.await;
-                Ok(())
+                Ok(connection.command(statement).await?)
             })
             .await
     });

@@ -1,6 +1,6 @@
 //! Calls that are forwarded to another provider.
 
-use std::{io::Write, time::Duration};
+use std::io::Write;
 
 use axum::{
     body::Body,
