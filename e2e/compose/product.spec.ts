@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@playwright/test';
-import { address, docker } from './stack';
+import { address, docker, signIn } from './stack';
 
 const root = join(import.meta.dirname, '../..');
 const image = process.env.MKOPO_IMAGE ?? 'mkopo';
@@ -36,6 +36,51 @@ test('one container has the whole product, and is ready within a second', async 
   expect((await fetch(`${await at(8081)}/console/api/invariant`)).status).toBe(401);
   await docker('stop', container);
 });
+
+test('the sandbox that a guest takes along goes on in another container', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'taken-'));
+  const given = await started();
+  const token = await docker('exec', given.container, 'cat', '/data/console.token');
+  const made = await fetch(`${given.console}/console/api/story-links`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ story: 'lost-answer' }),
+  });
+  const link = new URL(((await made.json()) as { url: string }).url);
+  const opened = await fetch(`${given.portal}${link.pathname}`, { method: 'POST', redirect: 'manual' });
+  const [origin, code] = (opened.headers.get('location') ?? '').split('/enter#');
+  const sandbox = { 'Mkopo-Sandbox': new URL(origin!).hostname.split('.')[0]! };
+  const entered = await fetch(`${given.portal}/story/enter`, {
+    method: 'POST',
+    headers: { ...sandbox, Origin: given.portal, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  const { user } = (await entered.json()) as { user: { token: string } };
+  const taken = await fetch(`${given.portal}/story/file`, {
+    headers: { ...sandbox, Authorization: `Bearer ${user.token}` },
+  });
+  await writeFile(join(folder, 'lost-answer.mkopo'), Buffer.from(await taken.arrayBuffer()));
+  await chmod(folder, 0o755);
+  await docker('stop', given.container);
+
+  const there = await started(['--volume', `${folder}:/taken:ro`], ['--from', '/taken/lost-answer.mkopo']);
+  const loans = await fetch(`${there.portal}/api/v1/disbursements/pending`, {
+    headers: { Authorization: `Bearer ${await signIn(there.portal)}` },
+  });
+  expect(await loans.json()).toContainEqual(expect.objectContaining({ loan_id: 'LN-AMINA' }));
+  await docker('stop', there.container);
+  await rm(folder, { recursive: true });
+});
+
+/** A running container of the whole product, with its addresses. */
+async function started(options: string[] = [], command: string[] = []) {
+  const ports = ['--publish', '127.0.0.1::8080', '--publish', '127.0.0.1::8081'];
+  const container = await docker('run', '--detach', '--rm', ...ports, ...options, image, 'demo', ...command);
+  const at = async (port: number) => `http://${await docker('port', container, `${port}/tcp`)}`;
+  const [portal, console] = [await at(8080), await at(8081)];
+  await expect(async () => expect((await fetch(`${portal}/readyz`)).status).toBe(200)).toPass();
+  return { container, portal, console };
+}
 
 test('the examples with Testcontainers work as they are in the documentation', async () => {
   const page = await readFile(join(root, 'docs/testing.md'), 'utf8');

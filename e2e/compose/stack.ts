@@ -286,8 +286,9 @@ async function waitForLateRequests() {
   await consoleCall('PUT', '/clock', { advance: '3m' });
 }
 
-async function signIn(): Promise<string> {
-  const answer = await fetch(`${address}/api/v1/auth/login`, {
+/** Signs a supervisor in at the portal, and returns the token. */
+export async function signIn(portal = address): Promise<string> {
+  const answer = await fetch(`${portal}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ email: 'supervisor@mkopo.test', password: PASSWORD }),
