@@ -47,7 +47,10 @@ const USED: [string, string, (preview: Locator) => Promise<unknown>][] = [
 
 test('every part looks as recorded in each of its states, light and dark', async ({ page }) => {
   const [light, dark] = [await looksOf(page, 'light'), await looksOf(page, 'dark')];
-  expect(sideBySide(light, dark).join('\n')).toMatchSnapshot('parts.txt');
+  const record = 'npx playwright test --config e2e/playwright.config.ts gallery --update-snapshots';
+  expect(sideBySide(light, dark).join('\n'), `If the change is meant: ${record}`).toMatchSnapshot(
+    'parts.txt',
+  );
 });
 
 /** How all parts look, each below its name. */
