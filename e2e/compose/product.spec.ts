@@ -10,19 +10,10 @@ const root = join(import.meta.dirname, '../..');
 const image = process.env.MKOPO_IMAGE ?? 'mkopo';
 
 test('one container has the whole product, and is ready within a second', async ({ page }) => {
-  const container = await docker(
-    ...['run', '--detach', '--rm', '--read-only', '--cap-drop', 'ALL'],
-    ...['--publish', '127.0.0.1::8080', '--publish', '127.0.0.1::8081', image, 'demo'],
-  );
-  const at = async (port: number) => `http://${await docker('port', container, `${port}/tcp`)}`;
-  const url = await at(8080);
-  await expect(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200)).toPass({
-    intervals: [50],
-  });
-  const ready = Date.now();
-  const started = Date.parse(await docker('inspect', '--format', '{{.State.StartedAt}}', container));
-  console.log(`   the product is ready ${ready - started} ms after its start`);
-  expect(ready - started).toBeLessThan(1_000);
+  const { container, portal, api, readyAt } = await start(['--read-only', '--cap-drop', 'ALL']);
+  const startedAt = Date.parse(await docker('inspect', '--format', '{{.State.StartedAt}}', container));
+  console.log(`   the product is ready ${readyAt - startedAt} ms after its start`);
+  expect(readyAt - startedAt).toBeLessThan(1_000);
 
   expect(await docker('exec', container, 'id', '-u')).toBe('10001');
   const labels = await docker('inspect', '--format', '{{json .Config.Labels}}', container);
@@ -30,18 +21,18 @@ test('one container has the whole product, and is ready within a second', async 
     'org.opencontainers.image.title': 'Mkopo',
     'org.opencontainers.image.licenses': 'MIT',
   });
-  await page.goto(url);
+  await page.goto(portal);
   await expect(page.getByLabel('Email')).toBeVisible();
-  expect((await fetch(`${url}/kit/`)).status).toBe(200);
-  expect((await fetch(`${await at(8081)}/console/api/invariant`)).status).toBe(401);
+  expect((await fetch(`${portal}/kit/`)).status).toBe(200);
+  expect((await fetch(`${api}/invariant`)).status).toBe(401);
   await docker('stop', container);
 });
 
 test('the sandbox that a guest takes along goes on in another container', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'taken-'));
-  const given = await started();
+  const given = await start();
   const token = await docker('exec', given.container, 'cat', '/data/console.token');
-  const made = await fetch(`${given.console}/console/api/story-links`, {
+  const made = await fetch(`${given.api}/story-links`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ story: 'lost-answer' }),
@@ -63,7 +54,7 @@ test('the sandbox that a guest takes along goes on in another container', async 
   await chmod(folder, 0o755);
   await docker('stop', given.container);
 
-  const there = await started(['--volume', `${folder}:/taken:ro`], ['--from', '/taken/lost-answer.mkopo']);
+  const there = await start(['--volume', `${folder}:/taken:ro`], ['--from', '/taken/lost-answer.mkopo']);
   const loans = await fetch(`${there.portal}/api/v1/disbursements/pending`, {
     headers: { Authorization: `Bearer ${await signIn(there.portal)}` },
   });
@@ -72,14 +63,17 @@ test('the sandbox that a guest takes along goes on in another container', async 
   await rm(folder, { recursive: true });
 });
 
-/** A running container of the whole product, with its addresses. */
-async function started(options: string[] = [], command: string[] = []) {
+/** Starts the whole product in a container; returns the addresses of its portal and of the console's API. */
+async function start(options: string[] = [], command: string[] = []) {
   const ports = ['--publish', '127.0.0.1::8080', '--publish', '127.0.0.1::8081'];
   const container = await docker('run', '--detach', '--rm', ...ports, ...options, image, 'demo', ...command);
   const at = async (port: number) => `http://${await docker('port', container, `${port}/tcp`)}`;
-  const [portal, console] = [await at(8080), await at(8081)];
-  await expect(async () => expect((await fetch(`${portal}/readyz`)).status).toBe(200)).toPass();
-  return { container, portal, console };
+  const portal = await at(8080);
+  await expect(async () => expect((await fetch(`${portal}/readyz`)).status).toBe(200)).toPass({
+    intervals: [50],
+  });
+  const readyAt = Date.now();
+  return { container, portal, api: `${await at(8081)}/console/api`, readyAt };
 }
 
 test('the examples with Testcontainers work as they are in the documentation', async () => {

@@ -5,7 +5,6 @@ use base::error::Failure;
 use futures::{FutureExt, future::join_all};
 use serde_json::Value;
 use store::{Connection, Database};
-use tokio::sync::oneshot;
 
 use crate::{
     test_app::{Listener, TestApp, request, waiting},
@@ -31,24 +30,6 @@ async fn until_waiting(app: &TestApp, count: usize) {
     while app.sandbox.database.load().writes_waiting < count {
         tokio::task::yield_now().await;
     }
-}
-
-/// Blocks the writer until the returned sender is used.
-async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
-    let (free, freed) = oneshot::channel::<()>();
-    let (occupied, is_occupied) = oneshot::channel();
-    let database = app.sandbox.database.clone();
-    tokio::spawn(async move {
-        database
-            .write(async move |_: &mut Connection| {
-                occupied.send(()).unwrap();
-                _ = freed.await;
-                Ok(())
-            })
-            .await
-    });
-    is_occupied.await.unwrap();
-    free
 }
 
 #[tokio::test]
@@ -95,7 +76,7 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
 async fn a_panic_in_a_write_rolls_back_only_that_write() {
     let app = TestApp::start().await;
     let before = count(&app).await;
-    let free = occupy_writer(&app).await;
+    let free = app.occupy_writer().await;
     let panics = app.sandbox.database.write(async move |connection: &mut Connection| {
         increment(connection).await?;
         assert!(before < 0, "a bug");
@@ -123,7 +104,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     let before = count(&app).await;
-    let free = occupy_writer(&app).await;
+    let free = app.occupy_writer().await;
     // The invalid reference is only checked at commit.
     let deferred_violation = if test_store::is_postgres() {
         "CREATE TABLE debt (staff_id TEXT REFERENCES staff (staff_id) DEFERRABLE INITIALLY DEFERRED);
@@ -156,7 +137,7 @@ async fn when_the_queue_is_full_calls_fail_as_busy_and_nothing_is_done() {
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
-    let free = occupy_writer(&app).await;
+    let free = app.occupy_writer().await;
     let database = &app.sandbox.database;
     let touch = || database.write(async |_: &mut Connection| Ok(()));
     let crowd = async { join_all((0..1500).map(|_| touch())).await };
@@ -178,7 +159,7 @@ async fn when_the_queue_is_full_calls_fail_as_busy_and_nothing_is_done() {
 #[tokio::test]
 async fn work_that_continues_an_accepted_call_waits_instead_of_being_rejected() {
     let app = TestApp::start().await;
-    let free = occupy_writer(&app).await;
+    let free = app.occupy_writer().await;
     let database = &app.sandbox.database;
     let crowd = join_all((0..1500).map(|_| database.write(async |_: &mut Connection| Ok(()))));
     let accepted = async {
@@ -197,7 +178,7 @@ async fn work_that_continues_an_accepted_call_waits_instead_of_being_rejected() 
 async fn closing_finishes_queued_writes_and_rejects_later_ones() {
     let app = TestApp::start().await;
     let before = count(&app).await;
-    let free = occupy_writer(&app).await;
+    let free = app.occupy_writer().await;
     let increment = || {
         app.sandbox.database.write(async move |connection: &mut Connection| Ok(increment(connection).await?))
     };

@@ -134,20 +134,6 @@ async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
 }
 
 #[tokio::test]
-async fn what_a_phone_received_on_a_day_that_is_ahead_does_not_count_today() {
-    let app = TestApp::start().await;
-    let float = ScenarioChange { float: Some(Kes(1_000_000)), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
-    let loans = join_all([250_000, 240_000, 230_000].map(|amount| app.approve_loan(amount, PLAIN))).await;
-    app.set_console(Method::PUT, "/clock", json!({"advance": "2d"})).await;
-    for ahead in &loans[..2] {
-        assert_eq!(settled(&app, ahead).await, "200 - COMPLETED -");
-    }
-    app.set_console(Method::DELETE, "/clock", json!(null)).await;
-    assert_eq!(settled(&app, &loans[2]).await, "200 - COMPLETED -");
-}
-
-#[tokio::test]
 async fn a_slow_payment_settles_in_seconds_although_the_clock_is_set_back() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;

@@ -13,8 +13,6 @@ use lending::{
 use mkopo::console::data::{Start, reset};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, SqliteConnection};
-use store::Connection;
-use tokio::sync::oneshot;
 
 use crate::test_app::{NOON, Staff, TestApp, waiting};
 
@@ -113,7 +111,7 @@ async fn a_reset_whose_caller_hangs_up_is_finished_all_the_same() {
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
-    let free = occupy_writer(&app).await;
+    let free = app.occupy_writer().await;
     {
         let mut reset = Box::pin(app.console(Method::POST, "/data/reset", None));
         loop {
@@ -141,7 +139,7 @@ async fn a_call_whose_session_a_reset_ended_pays_nothing() {
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
-    let free = occupy_writer(&app).await;
+    let free = app.occupy_writer().await;
     let trail = Trail::default();
     let mut reset = pin!(reset(&app.sandbox, Start::of(DemoData::Seeded(FIRST_SEED)), &trail));
     let writes_waiting = || app.sandbox.database.load().writes_waiting;
@@ -188,7 +186,7 @@ async fn a_call_that_waits_while_its_session_ends_pays_nothing() {
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     let end_of_sessions = "UPDATE session SET ended_at = created_at";
-    let free = occupy_writer_and(&app, end_of_sessions).await;
+    let free = app.occupy_writer_and(end_of_sessions).await;
     let mut call = pin!(agent.disburse(loan));
     queue_payout(&app, &mut call).await;
     free.send(()).unwrap();
@@ -278,29 +276,6 @@ async fn the_daily_limit_does_not_count_payments_of_a_later_day() {
     app.set_console(Method::PUT, "/clock", json!({"now": NOON.to_string()})).await;
     assert_eq!(agent.disburse(&loans[2]).await.status, StatusCode::OK);
     app.assert_every_shilling_is_accounted_for().await;
-}
-
-/// Keeps the writer busy until told otherwise.
-async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
-    occupy_writer_and(app, "SELECT 1").await
-}
-
-/// Runs `statement` when the writer is free again.
-async fn occupy_writer_and(app: &TestApp, statement: &'static str) -> oneshot::Sender<()> {
-    let (free, freed) = oneshot::channel::<()>();
-    let (occupied, is_occupied) = oneshot::channel();
-    let database = app.sandbox.database.clone();
-    tokio::spawn(async move {
-        database
-            .write(async move |connection: &mut Connection| {
-                occupied.send(()).unwrap();
-                _ = freed.await;
-                Ok(connection.command(statement).await?)
-            })
-            .await
-    });
-    is_occupied.await.unwrap();
-    free
 }
 
 #[tokio::test]

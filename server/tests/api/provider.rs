@@ -1,6 +1,6 @@
 //! Calls that are forwarded to another provider.
 
-use std::io::Write;
+use std::{cell::Cell, io::Write};
 
 use axum::{
     body::Body,
@@ -331,7 +331,12 @@ async fn a_slow_provider_does_not_hold_up_the_portal() {
     const MAX_CALLS: usize = 256;
     // Long enough for all of them to be sent.
     let (stub, app) = in_front_of(Reply::Hangs(Vec::new()), &["--provider-timeout", "4"]).await;
-    let calls = (0..400).map(|_| app.call(Method::GET, ME, None));
+    let timed_out = Cell::new(0);
+    let calls = (0..400).map(async |_| {
+        let answer = app.call(Method::GET, ME, None).await;
+        timed_out.update(|number| number + i32::from(answer.status == StatusCode::GATEWAY_TIMEOUT));
+        answer
+    });
     let all = futures::future::join_all(calls);
     let mut all = std::pin::pin!(all);
     tokio::select! {
@@ -342,6 +347,7 @@ async fn a_slow_provider_does_not_hold_up_the_portal() {
         _ = &mut all => panic!("answered"),
         ready = app.call(Method::GET, "/readyz", None) => assert_eq!(ready.status, StatusCode::OK),
     }
+    assert_eq!(timed_out.get(), 0, "calls that have ended since");
     // Those that found no place were never sent.
     for answer in all.await {
         assert!(matches!(answer.status.as_u16(), 503 | 504), "{}", answer.status);

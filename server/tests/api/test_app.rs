@@ -32,7 +32,7 @@ use store::{Connection, query, query_as, query_scalar};
 use tempfile::TempDir;
 use tokio::{
     net::TcpListener,
-    sync::{OnceCell, OwnedRwLockWriteGuard},
+    sync::{OnceCell, OwnedRwLockWriteGuard, oneshot},
 };
 use tower::ServiceExt;
 
@@ -221,6 +221,28 @@ impl TestApp {
     pub async fn later(&self, time: Duration) {
         self.clock.advance(time);
         payouts::reconcile(&self.sandbox.payouts).await.unwrap();
+    }
+
+    /// Keeps the writer busy until the returned sender is used.
+    pub async fn occupy_writer(&self) -> oneshot::Sender<()> {
+        self.occupy_writer_and("SELECT 1").await
+    }
+
+    /// Like [`TestApp::occupy_writer`], and runs `statement` then.
+    pub async fn occupy_writer_and(&self, statement: &'static str) -> oneshot::Sender<()> {
+        let (free, freed) = oneshot::channel::<()>();
+        let (occupied, is_occupied) = oneshot::channel();
+        let database = self.sandbox.database.clone();
+        tokio::spawn(async move {
+            let write = async move |connection: &mut Connection| {
+                occupied.send(()).unwrap();
+                _ = freed.await;
+                Ok(connection.command(statement).await?)
+            };
+            database.write(write).await
+        });
+        is_occupied.await.unwrap();
+        free
     }
 
     /// Runs statements in the database, in one transaction.

@@ -263,7 +263,7 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call_on_postgresql() {
     // A message that another server writes ends the wait for it.
     let began = Instant::now();
     let messages = thread::scope(|scope| {
-        let waiting = scope.spawn(|| console(two, "GET", "/outbox?to=supervisor@mkopo.test&wait=20s", None));
+        let waiting = scope.spawn(|| console(two, "GET", "/outbox?to=supervisor@mkopo.test&wait=10s", None));
         thread::sleep(Duration::from_millis(300));
         let asked = call(
             &three.address,
@@ -276,7 +276,7 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call_on_postgresql() {
         waiting.join().unwrap()
     });
     assert!(
-        messages.body[0]["code"].is_string() && began.elapsed() < Duration::from_secs(10),
+        messages.body[0]["code"].is_string() && began.elapsed() < Duration::from_secs(3),
         "{}",
         messages.body
     );
