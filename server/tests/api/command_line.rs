@@ -1,6 +1,8 @@
 //! The real binary: errors at start, and `mkopo user`.
 
 use std::{
+    collections::BTreeSet,
+    fs,
     io::{BufRead, BufReader, Write},
     net::TcpListener,
     path::Path,
@@ -34,6 +36,40 @@ fn start_with(variable: &str, value: &str) -> String {
         .output()
         .unwrap();
     error_line(&output)
+}
+
+/// The settings that the image or the Compose file sets itself, and those of the product's own container.
+const SET_BY_COMPOSE: [&str; 5] =
+    ["MKOPO_CONSOLE_LISTEN", "MKOPO_DATA_DIR", "MKOPO_FROM", "MKOPO_LISTEN", "MKOPO_PORTAL_DIR"];
+
+#[test]
+fn the_compose_file_passes_each_setting_on_and_the_docs_describe_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let compose = fs::read_to_string(root.join("docker-compose.yml")).unwrap();
+    let docs: String = fs::read_dir(root.join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let help = mkopo().args(["serve", "--help"]).output().unwrap().stdout;
+    let help = String::from_utf8(help).unwrap();
+    let (settings, described) = (settings_in(&help), settings_in(&docs));
+    assert!(settings.len() > 40, "{settings:?}");
+    for setting in settings {
+        assert!(described.contains(setting), "Describe {setting} in a page of docs/.");
+        let is_passed = compose.contains(&format!(" {setting}:"));
+        assert_ne!(
+            is_passed,
+            SET_BY_COMPOSE.contains(&setting),
+            "Pass {setting} on in docker-compose.yml, or name it in SET_BY_COMPOSE."
+        );
+    }
+}
+
+fn settings_in(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
+    words.filter(|word| word.starts_with("MKOPO_")).collect()
 }
 
 /// The one line that a failed run prints.
