@@ -35,9 +35,6 @@ const CALLS: [(Method, &str); 13] = [
     (Method::POST, "/console/api/story/next"),
 ];
 
-/// The pages that consist of tools.
-const PAGES: [Page; 5] = [Page::Outbox, Page::Loans, Page::Scenario, Page::Faults, Page::Clock];
-
 /// The forms of the data page that are tools.
 const DATA_FORMS: [&str; 3] = ["reset", "empty", "restore"];
 
@@ -52,10 +49,6 @@ const OWN_CALLS: [&str; 7] = [
     "/console/api/payouts",
     "/console/api/data/reset",
 ];
-
-/// The pages that make no sense with another provider.
-const OWN_PAGES: [Page; 6] =
-    [Page::Outbox, Page::Loans, Page::Payouts, Page::Scenario, Page::Staff, Page::Clock];
 
 /// The forms of the data page that make no sense with another provider.
 const OWN_DATA_FORMS: [&str; 2] = ["reset", "empty"];
@@ -81,12 +74,12 @@ pub async fn refuse_forms(visit: Visit, request: Request, next: Next) -> Respons
     else {
         return next.run(request).await;
     };
-    let is_among = |pages: &[Page], data_forms: &[&str]| {
-        pages.contains(&page) || (page == Page::Data && data_forms.contains(&visit.sent.text("act")))
-    };
-    let (title, failure) = if visit.sandbox.provider.is_some() && is_among(&OWN_PAGES, &OWN_DATA_FORMS) {
+    let is_data_form = |forms: &[&str]| page == Page::Data && forms.contains(&visit.sent.text("act"));
+    let is_own = page.scope().is_own() || is_data_form(&OWN_DATA_FORMS);
+    let is_tool = page.scope().is_tool() || is_data_form(&DATA_FORMS);
+    let (title, failure) = if visit.sandbox.provider.is_some() && is_own {
         ("Another provider", ConsoleRefusal::NotWithProvider)
-    } else if is_among(&PAGES, &DATA_FORMS) && !visit.sandbox.settings.allows_tools() {
+    } else if is_tool && !visit.sandbox.settings.allows_tools() {
         ("Off in this deployment", ConsoleRefusal::ToolsOff)
     } else {
         return next.run(request).await;

@@ -47,72 +47,73 @@ impl Page {
 
     /// Its title.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Overview => "Overview",
-            Self::Outbox => "Outbox",
-            Self::Loans => "Loans",
-            Self::Payouts => "Payouts",
-            Self::Scenario => "Scenario",
-            Self::Faults => "Faults",
-            Self::Traffic => "Traffic",
-            Self::Traces => "Traces",
-            Self::Contract => "Contract",
-            Self::Events => "Events",
-            Self::Staff => "Staff",
-            Self::Data => "Data",
-            Self::Clock => "Clock",
-            Self::Slices => "Slices",
-            Self::Sandboxes => "Sandboxes",
-            Self::Stories => "Stories",
-        }
+        self.row().0
     }
 
     /// Its path.
     pub fn address(self) -> &'static str {
-        match self {
-            Self::Overview => "/console",
-            Self::Outbox => "/console/outbox",
-            Self::Loans => "/console/loans",
-            Self::Payouts => "/console/payouts",
-            Self::Scenario => "/console/scenario",
-            Self::Faults => "/console/faults",
-            Self::Traffic => "/console/traffic",
-            Self::Traces => "/console/traces",
-            Self::Contract => "/console/contract",
-            Self::Events => "/console/events",
-            Self::Staff => "/console/staff",
-            Self::Data => "/console/data",
-            Self::Clock => "/console/clock",
-            Self::Slices => "/console/slices",
-            Self::Sandboxes => "/console/sandboxes",
-            Self::Stories => "/console/stories",
-        }
+        self.row().1
     }
 
     /// Its icon in the navigation.
     pub fn icon(self) -> Icon {
-        match self {
-            Self::Overview => Icon::Chart,
-            Self::Outbox => Icon::Mail,
-            Self::Loans => Icon::Money,
-            Self::Payouts => Icon::Transfer,
-            Self::Scenario => Icon::Phone,
-            Self::Faults => Icon::Alert,
-            Self::Traffic => Icon::List,
-            Self::Traces => Icon::Trace,
-            Self::Contract => Icon::Success,
-            Self::Events => Icon::Events,
-            Self::Staff => Icon::User,
-            Self::Data => Icon::Store,
-            Self::Clock => Icon::Clock,
-            Self::Slices => Icon::Slices,
-            Self::Sandboxes => Icon::Sandboxes,
-            Self::Stories => Icon::Stories,
-        }
+        self.row().2
+    }
+
+    /// Where it is offered.
+    pub fn scope(self) -> Scope {
+        self.row().3
     }
 
     /// The page with this path.
     pub fn at(address: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|page| page.address() == address)
+    }
+
+    fn row(self) -> (&'static str, &'static str, Icon, Scope) {
+        match self {
+            Self::Overview => ("Overview", "/console", Icon::Chart, Scope::All),
+            Self::Outbox => ("Outbox", "/console/outbox", Icon::Mail, Scope::OwnTool),
+            Self::Loans => ("Loans", "/console/loans", Icon::Money, Scope::OwnTool),
+            Self::Payouts => ("Payouts", "/console/payouts", Icon::Transfer, Scope::Own),
+            Self::Scenario => ("Scenario", "/console/scenario", Icon::Phone, Scope::OwnTool),
+            Self::Faults => ("Faults", "/console/faults", Icon::Alert, Scope::Tool),
+            Self::Traffic => ("Traffic", "/console/traffic", Icon::List, Scope::All),
+            Self::Traces => ("Traces", "/console/traces", Icon::Trace, Scope::All),
+            Self::Contract => ("Contract", "/console/contract", Icon::Success, Scope::All),
+            Self::Events => ("Events", "/console/events", Icon::Events, Scope::All),
+            Self::Staff => ("Staff", "/console/staff", Icon::User, Scope::Own),
+            Self::Data => ("Data", "/console/data", Icon::Store, Scope::All),
+            Self::Clock => ("Clock", "/console/clock", Icon::Clock, Scope::OwnTool),
+            Self::Slices => ("Slices", "/console/slices", Icon::Slices, Scope::All),
+            Self::Sandboxes => ("Sandboxes", "/console/sandboxes", Icon::Sandboxes, Scope::All),
+            Self::Stories => ("Stories", "/console/stories", Icon::Stories, Scope::All),
+        }
+    }
+}
+
+/// The deployments in which a page is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    All,
+    /// Those that allow tools: it changes the behaviour of the service.
+    Tool,
+    /// Those without another provider: it shows data of this service.
+    Own,
+    /// Those that allow tools and have no other provider.
+    OwnTool,
+}
+
+impl Scope {
+    /// Whether it is offered only where tools are allowed.
+    pub fn is_tool(self) -> bool {
+        matches!(self, Self::Tool | Self::OwnTool)
+    }
+
+    /// Whether it makes no sense with another provider, which has its own accounts, loans, payouts, messages and
+    /// time.
+    pub fn is_own(self) -> bool {
+        matches!(self, Self::Own | Self::OwnTool)
     }
 }
