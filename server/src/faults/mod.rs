@@ -40,6 +40,31 @@ pub enum Kind {
 
 store::stored_as_text!(Kind);
 
+/// What a fault changes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The answer: it is a failure instead.
+    Answer,
+    /// The time until the answer.
+    Time,
+    /// The connection: it is cut, and there is no answer.
+    Connection,
+    /// The body of the answer, so there must be one.
+    Body,
+}
+
+impl Kind {
+    /// What a fault of this kind changes.
+    pub fn target(self) -> Target {
+        match self {
+            Self::Status => Target::Answer,
+            Self::Latency => Target::Time,
+            Self::Drop | Self::Reset => Target::Connection,
+            Self::Truncate | Self::Malformed => Target::Body,
+        }
+    }
+}
+
 /// When a fault applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -109,53 +134,27 @@ pub struct NewFault {
 const MAX_LATENCY_MS: i64 = 25_000;
 const MAX_FAULTS: usize = 100;
 
-/// A validated effect, with its parameters.
-enum Effect {
-    Status(i64),
-    Latency {
-        ms: i64,
-    },
-    /// Closes or resets the connection.
-    Cut,
-    /// Damages the response, so it needs one.
-    Damage,
-}
-
-impl Effect {
-    /// The phase, if none is given.
-    fn default_phase(&self) -> FaultPhase {
-        match self {
-            Self::Status(_) | Self::Latency { .. } => FaultPhase::Before,
-            Self::Cut | Self::Damage => FaultPhase::After,
-        }
-    }
-}
-
 fn bad_field<T>(field: &'static str, text: &str) -> Result<T, Failure> {
     Err(Failure::BadField { field, text: text.to_owned() })
 }
 
 impl NewFault {
-    fn effect(&self) -> Result<Effect, Failure> {
-        let effect = match self.kind {
-            Kind::Status => match self.status {
-                Some(status @ 400..=599) => Effect::Status(status),
-                _ => return bad_field("status", "A fault of kind status needs a status from 400 to 599"),
-            },
-            Kind::Latency => match self.ms {
-                Some(ms @ 1..=MAX_LATENCY_MS) => Effect::Latency { ms },
-                _ => return bad_field("ms", "A fault of kind latency needs ms from 1 to 25000"),
-            },
-            Kind::Drop | Kind::Reset => Effect::Cut,
-            Kind::Truncate | Kind::Malformed => Effect::Damage,
-        };
-        if self.status.is_some() && !matches!(effect, Effect::Status(_)) {
-            return bad_field("status", "Only a fault of kind status has a status");
+    fn check_values(&self) -> Result<(), Failure> {
+        let target = self.kind.target();
+        match (target, self.status) {
+            (Target::Answer, Some(400..=599)) => {}
+            (Target::Answer, _) => {
+                return bad_field("status", "A fault of kind status needs a status from 400 to 599");
+            }
+            (_, Some(_)) => return bad_field("status", "Only a fault of kind status has a status"),
+            (_, None) => {}
         }
-        if self.ms.is_some() && !matches!(effect, Effect::Latency { .. }) {
-            return bad_field("ms", "Only a fault of kind latency has ms");
+        match (target, self.ms) {
+            (Target::Time, Some(1..=MAX_LATENCY_MS)) => Ok(()),
+            (Target::Time, _) => bad_field("ms", "A fault of kind latency needs ms from 1 to 25000"),
+            (_, Some(_)) => bad_field("ms", "Only a fault of kind latency has ms"),
+            (_, None) => Ok(()),
         }
-        Ok(effect)
     }
 
     fn path(&self) -> Result<String, Failure> {
@@ -196,13 +195,15 @@ impl NewFault {
         Ok((probability * 1e6).round() as i64)
     }
 
-    fn phase(&self, effect: &Effect) -> Result<FaultPhase, Failure> {
-        match (effect, self.when) {
-            (Effect::Damage, Some(FaultPhase::Before)) => bad_field(
+    fn phase(&self) -> Result<FaultPhase, Failure> {
+        match (self.kind.target(), self.when) {
+            (Target::Body, Some(FaultPhase::Before)) => bad_field(
                 "when",
                 "A fault of kind truncate or malformed changes the response, so when must be after",
             ),
-            (effect, when) => Ok(when.unwrap_or(effect.default_phase())),
+            (_, Some(phase)) => Ok(phase),
+            (Target::Answer | Target::Time, None) => Ok(FaultPhase::Before),
+            (Target::Connection | Target::Body, None) => Ok(FaultPhase::After),
         }
     }
 
@@ -215,25 +216,21 @@ impl NewFault {
     }
 
     fn into_fault(self, id: String, random_seed: u32) -> Result<Fault, Failure> {
-        let (path, method, effect) = (self.path()?, self.method()?, self.effect()?);
+        let (path, method) = (self.path()?, self.method()?);
+        self.check_values()?;
         let chance = self.chance()?;
         if self.times.is_some_and(|times| !(1..=1_000_000).contains(&times)) {
             return bad_field("times", "times must be between 1 and 1000000");
         }
-        let phase = self.phase(&effect)?;
-        let (status, ms) = match effect {
-            Effect::Status(status) => (Some(status), None),
-            Effect::Latency { ms } => (None, Some(ms)),
-            Effect::Cut | Effect::Damage => (None, None),
-        };
+        let phase = self.phase()?;
         Ok(Fault {
             id,
             method,
             path,
             kind: self.kind,
             phase,
-            status,
-            ms,
+            status: self.status,
+            ms: self.ms,
             chance,
             times: self.times,
             seed: i64::from(self.seed.unwrap_or(random_seed)),
@@ -357,7 +354,7 @@ pub async fn draw(world: &World, faults: Vec<Fault>) -> Result<Vec<Fault>, Failu
                     continue;
                 }
                 query(HIT).bind(&fault.id).execute(&mut *connection).await?;
-                let is_last = fault.kind != Kind::Latency;
+                let is_last = fault.kind.target() != Target::Time;
                 hit.push(fault);
                 if is_last {
                     break;

@@ -13,7 +13,7 @@ use tracing::{Instrument, Span};
 
 use crate::{
     console::ConsoleRefusal,
-    faults::{Fault, FaultPhase, Kind, draw},
+    faults::{Fault, FaultPhase, Kind, Target, draw},
     http::{
         connections::{Cut, Reused},
         edge,
@@ -48,19 +48,19 @@ pub async fn inject<F: Future<Output = Response>>(
         Err(failure) => return failure.into_response(),
     };
     let Some(last) = hit.last().cloned() else { return answer(request).await };
-    if matches!(last.kind, Kind::Truncate | Kind::Malformed) {
-        // These faults change the text of the body, so it must not be compressed.
+    if last.kind.target() == Target::Body {
+        // Its text is changed, so it must not be compressed.
         request.headers_mut().remove(header::ACCEPT_ENCODING);
     }
     wait(sandbox, &hit, FaultPhase::Before).await;
-    let mut response = if last.kind != Kind::Latency && last.phase == FaultPhase::Before {
+    let mut response = if last.kind.target() != Target::Time && last.phase == FaultPhase::Before {
         StatusCode::SERVICE_UNAVAILABLE.into_response()
     } else {
         answer(request).await
     };
     wait(sandbox, &hit, FaultPhase::After).await;
     edge::write_failure(&mut response, format);
-    let step = if last.kind == Kind::Latency {
+    let step = if last.kind.target() == Target::Time {
         Span::none()
     } else {
         traces::step!("fault", fault.kind = ?last.kind)
@@ -81,7 +81,7 @@ pub fn to_be_repeated(sandbox: &Sandbox, request: &Request) -> Option<Response> 
     }
     let active = sandbox.faults.matching(request.method(), request.uri().path());
     let may_cut = |fault: &Fault| {
-        matches!(fault.kind, Kind::Drop | Kind::Reset) && fault.times.is_none_or(|times| fault.hits < times)
+        fault.kind.target() == Target::Connection && fault.times.is_none_or(|times| fault.hits < times)
     };
     active.iter().any(may_cut).then(|| {
         let mut response = StatusCode::SERVICE_UNAVAILABLE.into_response();
