@@ -6,6 +6,7 @@ const swahili: Refusals = {
   amount_above_maximum: 'Kiasi hiki kinazidi kiwango cha juu cha malipo.',
   amount_mismatch: 'Kiasi hakilingani na cha mkopo.',
   body_too_large: 'Ombi ni kubwa mno.',
+  body_too_slow: 'Ombi lilichelewa kutufikia. Jaribu tena.',
   busy: 'Huduma ina shughuli nyingi. Jaribu tena baada ya muda mfupi.',
   code_required: 'Akaunti hii inahitaji msimbo pamoja na nenosiri.',
   idempotency_key_in_use: 'Malipo haya bado yanashughulikiwa.',
@@ -20,6 +21,8 @@ const swahili: Refusals = {
   no_story: 'Sandbox hii haina hadithi.',
   not_approved: 'Mkopo huu haujaidhinishwa.',
   not_found: 'Haikupatikana.',
+  not_known:
+    'Kumetokea hitilafu upande wetu, na haijulikani kama ombi lilitekelezwa. Fungua ukurasa upya ili ujue.',
   password_too_easy: 'Nenosiri ni rahisi kukisia. Chagua jingine.',
   password_too_short: 'Nenosiri ni fupi mno.',
   phone_mismatch: 'Nambari ya simu hailingani na ya mteja.',

@@ -2,11 +2,59 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkCatalogues } from 'mfe-kit/build/conformance';
 import { expect, test } from 'vitest';
+import { parseDocument } from 'yaml';
 import refusals from '../failures/refusals-sw';
 
 checkCatalogues(join(import.meta.dirname, '..'));
 
-test('the failures that have a Swahili text are those of the contract', () => {
-  const contract = readFileSync(join(import.meta.dirname, '../../../contract/openapi.yaml'), 'utf8');
-  for (const code of Object.keys(refusals)) expect(contract).toMatch(new RegExp(`\\b${code}\\b`));
+/** The tags of the operations that screens call. */
+const SCREENS = new Set(['sign-in', 'loans', 'payouts', 'live screens', 'portal']);
+
+type Example = { value: { code: string } };
+type Reference = { $ref: string };
+type Answer = { content?: { 'application/json'?: { examples?: Record<string, Example | Reference> } } };
+type Operation = { tags?: string[]; responses?: Record<string, Answer | Reference> };
+type Contract = { paths: Record<string, Record<string, Operation>> };
+
+// What no screen's call is answered with, or no screen shows; and the refusals of mobile money, which come with advice.
+const NOT_SHOWN = new Set([
+  'bad_idempotency_key',
+  'bad_parameter',
+  'cross_site',
+  'malformed_json',
+  'mobile_money_refused',
+  'too_many_streams',
+  'unsupported_media_type',
+  'uri_too_long',
+]);
+
+test('each failure of a call that screens make has a Swahili text', () => {
+  const translated = Object.keys(refusals);
+  const untranslated = codesOfScreens().filter((code) => !NOT_SHOWN.has(code) && !translated.includes(code));
+  expect(untranslated, 'Add a sentence to failures/refusals-sw.ts, or to NOT_SHOWN above.').toEqual([]);
+  const codes = new Set(codesOfScreens());
+  expect(translated.filter((code) => !codes.has(code))).toEqual([]);
 });
+
+/** The codes of the failures that the contract shows for calls of the portal. */
+function codesOfScreens() {
+  const contract = parseDocument(
+    readFileSync(join(import.meta.dirname, '../../../contract/openapi.yaml'), 'utf8'),
+    { merge: true },
+  ).toJS({ maxAliasCount: -1 }) as Contract;
+  const resolved = <T>(node: T | { $ref: string }): T => {
+    if (typeof node !== 'object' || node === null || !('$ref' in node)) return node as T;
+    const path = node.$ref.slice('#/'.length).split('/');
+    return resolved(path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], contract) as T);
+  };
+  const operations = Object.values(contract.paths).flatMap((path) => Object.values(path));
+  const codes = operations
+    .filter(({ tags }) => tags?.some((tag) => SCREENS.has(tag)))
+    .flatMap(({ responses }) => Object.entries(responses ?? {}))
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([, response]) =>
+      Object.values(resolved(response).content?.['application/json']?.examples ?? {}),
+    )
+    .map((example) => resolved(example).value.code);
+  return [...new Set(codes)];
+}
