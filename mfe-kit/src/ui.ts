@@ -11,7 +11,6 @@ export { Icon, type IconName } from './ui/Icon';
 export { Note } from './ui/Note';
 export { PageHeader } from './ui/PageHeader';
 export { QueryStates } from './ui/QueryStates';
-export { RequestId } from './ui/RequestId';
 export { Spinner } from './ui/Spinner';
 export { EmptyState, FailedState, LoadingState } from './ui/StatePanel';
 export { StatusTag } from './ui/StatusTag';

@@ -37,7 +37,7 @@ test('a failure is told in Swahili by its code', async () => {
   answer('get', RECORDS, 503, failure('The service is busy.', 'busy'));
   renderSlice(slice, '/transactions');
   expect(await screen.findByRole('alert')).toHaveTextContent(
-    'HitilafuHuduma ina shughuli nyingi. Jaribu tena baada ya muda mfupi.Ombi req-testJaribu tena',
+    'HitilafuHuduma ina shughuli nyingi. Jaribu tena baada ya muda mfupi.',
   );
 });
 

@@ -1,5 +1,5 @@
 import { failureText } from 'mfe-kit';
-import { Note, RequestId } from 'mfe-kit/ui';
+import { Note } from 'mfe-kit/ui';
 import { failureOf } from './profile';
 import { profileTexts } from './profile-texts';
 
@@ -7,9 +7,8 @@ import { profileTexts } from './profile-texts';
 export function NotSaved({ sentence, error }: { sentence: string; error: Error }) {
   const texts = profileTexts();
   return (
-    <Note tone="bad" title={texts.notSaved}>
+    <Note tone="bad" title={texts.notSaved} error={error}>
       <p>{failureText(failureOf(sentence, texts), error)}</p>
-      <RequestId of={error} />
     </Note>
   );
 }

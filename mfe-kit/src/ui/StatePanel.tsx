@@ -55,12 +55,14 @@ interface PanelProps {
 
 function Panel({ tone, icon, title, text, role, children }: PanelProps) {
   return (
-    <div className={classes.panel} role={role}>
+    <div className={classes.panel}>
       <span className={`${classes.icon} ${classes[tone]}`}>
         <Icon name={icon} size={22} />
       </span>
-      <strong>{title}</strong>
-      {text ? <p>{text}</p> : null}
+      <div className={classes.words} role={role}>
+        <strong>{title}</strong>
+        {text ? <p>{text}</p> : null}
+      </div>
       {children}
     </div>
   );

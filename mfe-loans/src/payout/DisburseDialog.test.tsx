@@ -219,7 +219,7 @@ test('REQ-262..265 REQ-268 a rejection shows its reason; closing clears it', asy
   const failed = await dialog('Disbursement Failed');
   expect(failed).toHaveTextContent('There was an issue processing the disbursement.');
   expect(within(failed).getByRole('alert')).toHaveTextContent(`Error${REFUSAL}`);
-  expect(within(failed).getByRole('alert')).toHaveTextContent('Request req-test');
+  expect(within(failed).getByText('req-test')).toBeVisible();
   expect(screen.getByRole('button', { name: 'Try Again' })).toHaveFocus();
   await user.click(screen.getByRole('button', { name: 'Close' }));
   await noDialog();

@@ -1,5 +1,5 @@
 import { failureText, formatMoney, groupDigits, localPhone } from 'mfe-kit';
-import { Button, Note, RequestId, Spinner } from 'mfe-kit/ui';
+import { Button, Note, Spinner } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { failures } from '../failures';
@@ -132,9 +132,8 @@ export function DisburseDialog({
       {status === 'error' ? (
         <>
           <div className={classes.result}>
-            <Note tone="bad" title={texts.error}>
+            <Note tone="bad" title={texts.error} error={error}>
               <Refusal text={error ? failureText(failures().payout, error) : (payout?.errorMessage ?? '')} />
-              <RequestId of={error} />
             </Note>
           </div>
           <div className={classes.actions}>
