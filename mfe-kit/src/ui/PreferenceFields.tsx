@@ -1,7 +1,10 @@
-import type { Schema } from 'mfe-kit';
-import { lazy, type ReactNode, Suspense } from 'react';
-
-const Fields = lazy(() => import('./PreferenceInputs'));
+import Select from 'antd/es/select';
+import Switch from 'antd/es/switch';
+import { LANGUAGES, type Schema } from 'mfe-kit';
+import { type ReactNode, useMemo } from 'react';
+import { Field } from './Field';
+import classes from './PreferenceFields.module.css';
+import { preferenceTexts } from './preference-texts';
 
 export interface PreferenceFieldsProps {
   value: Schema<'Preferences'>;
@@ -15,10 +18,64 @@ export interface PreferenceFieldsProps {
 }
 
 /** What a person prefers: their language and time zone, and how to be notified. */
-export function PreferenceFields(props: PreferenceFieldsProps) {
+export function PreferenceFields({
+  value,
+  portalTimeZone,
+  timeZoneError,
+  onChange,
+  children,
+}: PreferenceFieldsProps) {
+  const texts = preferenceTexts();
+  const zones = useMemo(
+    () => [
+      { value: '', label: texts.portalTimeZone(portalTimeZone) },
+      ...[...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])].map((zone) => ({
+        value: zone,
+        label: zone.replaceAll('_', ' '),
+      })),
+    ],
+    [portalTimeZone, texts],
+  );
+  const toggle = (key: 'notify_by_email' | 'notify_by_sms', label: string) => (
+    <label className={classes.toggle}>
+      {label}
+      <Switch aria-label={label} checked={value[key]} onChange={(isOn) => onChange({ [key]: isOn })} />
+    </label>
+  );
   return (
-    <Suspense fallback={null}>
-      <Fields {...props} />
-    </Suspense>
+    <>
+      <div className={classes.fields}>
+        <Field label={texts.language}>
+          {(control) => (
+            <Select
+              {...control}
+              virtual={false}
+              options={LANGUAGES.map((one) => ({
+                value: one,
+                label: <span lang={one}>{texts.languages[one]}</span>,
+              }))}
+              value={value.language}
+              onChange={(chosen) => onChange({ language: chosen })}
+            />
+          )}
+        </Field>
+        <Field label={texts.timeZone} error={timeZoneError}>
+          {(control) => (
+            <Select
+              {...control}
+              status={timeZoneError ? 'error' : ''}
+              showSearch={{ optionFilterProp: 'label' }}
+              options={zones}
+              value={value.time_zone ?? ''}
+              onChange={(zone) => onChange({ time_zone: zone || null })}
+            />
+          )}
+        </Field>
+        {children}
+      </div>
+      {toggle('notify_by_email', texts.byEmail)}
+      {toggle('notify_by_sms', texts.bySms)}
+      <p className={classes.hint}>{texts.notifications}</p>
+    </>
   );
 }
