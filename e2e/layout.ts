@@ -1,6 +1,9 @@
 import { expect, type Page } from '@playwright/test';
 
-/** Checks that the page does not scroll sideways, and that no text overlaps another or leaves its card. */
+/**
+ * Checks that the page does not scroll sideways, that no text overlaps another or leaves its card, and that no field is
+ * wider than its place.
+ */
 export async function expectTidyLayout(page: Page) {
   expect(await page.evaluate(layoutProblems)).toEqual([]);
 }
@@ -45,6 +48,18 @@ function layoutProblems(): string[] {
       if (width > 1 && height > 4) problems.push(`"${one.text}" overlaps "${other.text}"`);
     }
   });
+  for (const field of root.querySelectorAll('input:not([type="range"]), select, textarea')) {
+    if (isHidden(field)) continue;
+    for (let place = field.parentElement; place && place !== root; place = place.parentElement) {
+      const { overflowX, display } = getComputedStyle(place);
+      if (overflowX !== 'visible') break;
+      if (display.startsWith('inline') || place.scrollWidth <= place.clientWidth + 1) continue;
+      const name =
+        field.getAttribute('aria-label') ?? document.querySelector(`[for="${field.id}"]`)?.textContent;
+      problems.push(`"${name}" is ${place.scrollWidth - place.clientWidth} px wider than its place`);
+      break;
+    }
+  }
   return problems;
 
   /** The part of a text's box that the boxes around it which scroll do not hide. */
