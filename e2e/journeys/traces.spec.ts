@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from '@playwright/test';
-import { PASSWORD } from 'mkopo-test';
+import { PASSWORD, startPortal } from 'mkopo-test';
 import { expectAccessible } from '../accessibility';
 import { expectTidyLayout } from '../layout';
 import { expect, test } from '../test';
@@ -16,7 +16,10 @@ interface Span {
 }
 
 interface Export {
-  resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
+  resourceSpans: {
+    resource: { attributes: { key: string; value: { stringValue?: string } }[] };
+    scopeSpans: { spans: Span[] }[];
+  }[];
 }
 
 /** Receives traces, as a collector does. */
@@ -34,9 +37,10 @@ async function startReceiver() {
   const { port } = server.address() as AddressInfo;
   const spans = () =>
     exported.flatMap((text) =>
-      (JSON.parse(text) as Export).resourceSpans.flatMap((resource) =>
-        resource.scopeSpans.flatMap((scope) => scope.spans),
-      ),
+      (JSON.parse(text) as Export).resourceSpans.flatMap(({ resource, scopeSpans }) => {
+        const name = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue;
+        return scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ ...span, service: name })));
+      }),
     );
   const stop = () => {
     server.closeAllConnections();
@@ -53,13 +57,26 @@ const withReceiver = test.extend<{ receiver: Receiver }>({
     await use(receiver);
     receiver.stop();
   },
-  settings: async ({ receiver }, use) =>
-    use({
-      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-      OTEL_BSP_SCHEDULE_DELAY: '100',
-      OTEL_BSP_MAX_QUEUE_SIZE: '20000',
-    }),
+  settings: async ({ receiver }, use) => use(exportingTo(receiver)),
+});
+
+const exportingTo = ({ url }: Receiver) => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  OTEL_BSP_SCHEDULE_DELAY: '100',
+  OTEL_BSP_MAX_QUEUE_SIZE: '20000',
+});
+
+// A portal in front of another server, which pays out.
+const withTwoServers = withReceiver.extend({
+  settings: async ({ receiver }, use) => {
+    const exporting = exportingTo(receiver);
+    const provider = await startPortal({ ...exporting, OTEL_SERVICE_NAME: 'provider' });
+    const own = { OTEL_SERVICE_NAME: 'portal', MKOPO_DEMO: 'false', MKOPO_PROVIDER_URL: provider.url };
+    await use({ ...exporting, ...own });
+    await provider.stop();
+  },
+  checkInvariant: false,
 });
 
 /** Pays the first loan out that waits. */
@@ -106,6 +123,26 @@ withReceiver(
     expect(values.length).toBeGreaterThan(60);
     const all = receiver.exported.join('\n');
     expect(values.filter((value) => value && all.includes(value))).toEqual([]);
+  },
+);
+
+withTwoServers(
+  'a payout that another server makes is one trace of both',
+  async ({ page, mkopo, receiver }) => {
+    await mkopo.signIn(page, 'agent');
+    await payOut(page);
+    await expect(page.getByText(/has been successfully disbursed to/)).toBeVisible();
+    const click = () => receiver.spans().find((span) => span.name === 'confirm a payout');
+    await expect.poll(click, { timeout: 15_000 }).toBeDefined();
+    const of = (service: string) =>
+      receiver.spans().filter((span) => span.traceId === click()?.traceId && span.service === service);
+    await expect.poll(() => of('provider').map((span) => span.name)).toContain('settle');
+    const request = of('provider').find((span) => span.name.startsWith('POST '));
+    expect(of('provider').map((span) => span.name)).toEqual(
+      expect.arrayContaining(['claim', 'ask mobile money', 'INSERT', 'commit']),
+    );
+    await expect.poll(() => of('portal').map((span) => span.spanId)).toContain(request?.parentSpanId);
+    await expect.poll(() => of('portal').map((span) => span.parentSpanId)).toContain(click()?.spanId);
   },
 );
 

@@ -83,17 +83,17 @@ where
         Some(_) => Resource::builder().build(),
         None => Resource::builder().with_service_name("mkopo").build(),
     };
-    let builder = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOn).with_resource(resource);
+    let builder = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOn);
     let (builder, open) = match of_exporter("ENDPOINT") {
         None => (builder.with_span_processor(Keep), Some(Mutex::default())),
         #[cfg(feature = "otlp")]
-        Some(_) => (builder.with_span_processor(export::processor()?), None),
+        Some(_) => (builder.with_span_processor(export::processor(&resource)?), None),
         #[cfg(not(feature = "otlp"))]
         Some(_) => {
             bail!("OTEL_EXPORTER_OTLP_ENDPOINT is set, but this program was built without the feature otlp")
         }
     };
-    let provider = builder.build();
+    let provider = builder.with_resource(resource).build();
     let tracer = provider.tracer("mkopo");
     _ = COLLECTOR.set(Collector { sampling, provider, open });
     let spans = tracing_opentelemetry::layer()

@@ -40,11 +40,11 @@ const MAX_ANSWER: u64 = 64 * 1024;
 /// The queue of this process.
 static QUEUE: OnceLock<Queue> = OnceLock::new();
 
-/// The processor that exports spans to the receiver that `OTEL_EXPORTER_OTLP_ENDPOINT` names.
+/// The processor that exports spans of `resource` to the receiver that `OTEL_EXPORTER_OTLP_ENDPOINT` names.
 ///
 /// # Errors
 /// If a variable of the exporter can't be read.
-pub fn processor() -> anyhow::Result<Queue> {
+pub fn processor(resource: &Resource) -> anyhow::Result<Queue> {
     let agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -60,7 +60,9 @@ pub fn processor() -> anyhow::Result<Queue> {
     let waiting = Arc::new(AtomicUsize::new(0));
     let counted = Counted { exporter, waiting: Arc::clone(&waiting) };
     let config = BatchConfigBuilder::default().with_max_queue_size(max).build();
-    let inner = BatchSpanProcessor::builder(counted).with_batch_config(config).build();
+    let mut inner = BatchSpanProcessor::builder(counted).with_batch_config(config).build();
+    // Here, because `Queue` shares it.
+    inner.set_resource(resource);
     let queue = Queue { inner: Arc::new(inner), waiting, max };
     _ = QUEUE.set(queue.clone());
     Ok(queue)
@@ -135,12 +137,6 @@ impl SpanProcessor for Queue {
 
     fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
         self.inner.shutdown_with_timeout(timeout)
-    }
-
-    fn set_resource(&mut self, resource: &Resource) {
-        if let Some(inner) = Arc::get_mut(&mut self.inner) {
-            inner.set_resource(resource);
-        }
     }
 }
 
