@@ -58,6 +58,9 @@ pub async fn run() -> ExitCode {
     }
 }
 
+/// The characters of a wrong value that are shown.
+const MAX_SHOWN: usize = 200;
+
 /// Provider of the Mkopo portal: the API, the simulated mobile money, and the built slices.
 #[derive(clap::Parser, Debug)]
 #[command(name = "mkopo", version, about)]
@@ -85,7 +88,8 @@ impl CommandLine {
         let setting = if typed.iter().any(is_typed) { long.as_str() } else { &variable };
         let reason =
             std::error::Error::source(error).map_or_else(|| "give a value".to_owned(), ToString::to_string);
-        let value = context(ContextKind::InvalidValue).unwrap_or_default();
+        // As on a screen: a value of several lines would make several lines of the sentence.
+        let value = base::text::shown(&context(ContextKind::InvalidValue).unwrap_or_default(), MAX_SHOWN);
         Some(if argument.is_hide_env_values_set() {
             format!("{setting} is invalid: {reason}.")
         } else {

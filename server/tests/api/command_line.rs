@@ -126,6 +126,7 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         ("MKOPO_BRAND", " "),
         ("MKOPO_PRODUCT", ""),
         ("MKOPO_TIME_ZONE", "Nairobi"),
+        ("MKOPO_TIME_ZONE", "Africa\nNairobi"),
         ("MKOPO_PORTAL_DIR", "/no/such/folder"),
         ("MKOPO_LOG", "mkopo=loud"),
         ("MKOPO_SMTP_URL", "mail.example.com"),
@@ -159,6 +160,7 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter, without characters that can't be seen.
     mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter, without characters that can't be seen.
     mkopo: MKOPO_TIME_ZONE can't be 'Nairobi': give the name of an IANA time zone such as Africa/Nairobi.
+    mkopo: MKOPO_TIME_ZONE can't be 'AfricaNairobi': give the name of an IANA time zone such as Africa/Nairobi.
     mkopo: MKOPO_PORTAL_DIR can't be '/no/such/folder': give a folder that exists.
     mkopo: MKOPO_LOG can't be 'mkopo=loud': give a level such as info, or target=level pairs separated by commas.
     mkopo: MKOPO_SMTP_URL is invalid: give a mail server such as smtps://user:password@mail.example.com.
