@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, dataOf } from '../api/client';
+import { api, dataOf, isObject } from '../api/client';
 import { ApiError } from '../failures/api-error';
 import { queryKeys } from '../query/query-keys';
 import { session } from '../session/session';
@@ -15,6 +15,7 @@ export function currentUserQuery() {
     queryFn: async ({ signal }) => {
       try {
         const user = await dataOf(api.GET('/api/v1/auth/me', { signal }));
+        if (!isObject(user)) throw new ApiError({ kind: 'malformed' });
         const role = roleFrom(user.role);
         session.learn({ name: user.name, ...(role ? { role } : {}) });
         return user;

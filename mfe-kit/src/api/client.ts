@@ -70,7 +70,8 @@ export async function listOf<T>(call: Promise<Answered<T[]>>): Promise<T[]> {
   return rows.map((row: unknown) => (isObject(row) ? row : {}) as T);
 }
 
-function isObject(value: unknown): value is object {
+/** Whether an answer is an object, as the contract says. */
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 

@@ -245,6 +245,13 @@ test('REQ-070 any other failure to read the current user is passed on', async ()
   expect(session.state.status).toBe('signed-in');
 });
 
+test('an empty answer for the current user is a failure', async () => {
+  garbled('get', '/api/v1/auth/me', '');
+  session.signIn(SIGN_IN);
+  const read = queryClient.query({ ...currentUserQuery(), retry: false });
+  await expect(read).rejects.toMatchObject({ kind: 'malformed' });
+});
+
 test('REQ-365 a call has a time limit of 10 seconds', async () => {
   silent('get', '/api/v1/disbursements/pending');
   await expect(pending()).rejects.toMatchObject({ kind: 'timeout' });

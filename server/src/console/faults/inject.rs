@@ -101,12 +101,12 @@ async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
 /// Applies `fault` to the response.
 async fn apply(fault: &Fault, mut response: Response) -> Response {
     match fault.kind {
-        Kind::Latency => response,
         // Its body never ends.
-        Kind::Truncate | Kind::Malformed if response.extensions().get::<Endless>().is_some() => {
+        _ if fault.kind.target() == Target::Body && response.extensions().get::<Endless>().is_some() => {
             response.extensions_mut().insert(Cut::Closed);
             response
         }
+        Kind::Latency => response,
         Kind::Status => {
             let status =
                 fault.status.and_then(|status| StatusCode::from_u16(u16::try_from(status).ok()?).ok());
