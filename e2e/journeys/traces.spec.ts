@@ -103,6 +103,7 @@ withReceiver(
     const request = ofClick().find((span) => span.name.startsWith('POST '));
     expect(request?.name).toBe('POST /api/v1/disbursements/{loan_id}/disburse');
     expect(request?.parentSpanId).toBe(click?.spanId);
+    expect(request?.service).toBe('mkopo');
     expect(ofClick().map((span) => span.name)).toEqual(
       expect.arrayContaining(['claim', 'ask mobile money', 'settle', 'INSERT', 'commit']),
     );
