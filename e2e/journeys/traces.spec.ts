@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from '@playwright/test';
-import { PASSWORD, startPortal } from 'mkopo-test';
+import { type Mkopo, PASSWORD, startPortal } from 'mkopo-test';
 import { expectAccessible } from '../accessibility';
 import { expectTidyLayout } from '../layout';
 import { expect, test } from '../test';
@@ -51,6 +51,13 @@ async function startReceiver() {
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
+const exportingTo = ({ url }: Receiver) => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  OTEL_BSP_SCHEDULE_DELAY: '100',
+  OTEL_BSP_MAX_QUEUE_SIZE: '20000',
+});
+
 const withReceiver = test.extend<{ receiver: Receiver }>({
   receiver: async ({}, use) => {
     const receiver = await startReceiver();
@@ -58,13 +65,6 @@ const withReceiver = test.extend<{ receiver: Receiver }>({
     receiver.stop();
   },
   settings: async ({ receiver }, use) => use(exportingTo(receiver)),
-});
-
-const exportingTo = ({ url }: Receiver) => ({
-  OTEL_EXPORTER_OTLP_ENDPOINT: url,
-  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-  OTEL_BSP_SCHEDULE_DELAY: '100',
-  OTEL_BSP_MAX_QUEUE_SIZE: '20000',
 });
 
 // A portal in front of another server, which pays out.
@@ -79,20 +79,20 @@ const withTwoServers = withReceiver.extend({
   checkInvariant: false,
 });
 
-/** Pays the first loan out that waits. */
-async function payOut(page: Page) {
+/** Signs in and pays the first loan out that waits. */
+async function payOut(page: Page, mkopo: Mkopo) {
+  await mkopo.signIn(page, 'agent');
   await page.getByRole('link', { name: 'Pending Loans' }).click();
   await page.getByRole('link', { name: 'View Details' }).first().click();
   await page.getByRole('button', { name: 'Disburse Loan' }).click();
   await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
+  await expect(page.getByText(/has been successfully disbursed to/)).toBeVisible();
 }
 
 withReceiver(
   'a payout is one trace from the click to the last statement, and no span has a value of the data',
   async ({ page, mkopo, receiver }) => {
-    await mkopo.signIn(page, 'agent');
-    await payOut(page);
-    await expect(page.getByText(/has been successfully disbursed to/)).toBeVisible();
+    await payOut(page, mkopo);
 
     const act = (name: string) => receiver.spans().find((span) => span.name === name);
     await expect.poll(() => act('confirm a payout'), { timeout: 15_000 }).toBeDefined();
@@ -130,9 +130,7 @@ withReceiver(
 withTwoServers(
   'a payout that another server makes is one trace of both',
   async ({ page, mkopo, receiver }) => {
-    await mkopo.signIn(page, 'agent');
-    await payOut(page);
-    await expect(page.getByText(/has been successfully disbursed to/)).toBeVisible();
+    await payOut(page, mkopo);
     const click = () => receiver.spans().find((span) => span.name === 'confirm a payout');
     await expect.poll(click, { timeout: 15_000 }).toBeDefined();
     const of = (service: string) =>
@@ -148,9 +146,7 @@ withTwoServers(
 );
 
 test('a payout is found on the console, with its steps and statements', async ({ page, mkopo }) => {
-  await mkopo.signIn(page, 'agent');
-  await payOut(page);
-  await expect(page.getByText(/has been successfully disbursed to/)).toBeVisible();
+  await payOut(page, mkopo);
   const console = await page.context().newPage();
   await console.goto(`${mkopo.consoleUrl}?token=${mkopo.token}`);
   await console.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: 'Traces' }).click();
