@@ -7,25 +7,6 @@ use axum::{
 
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp};
 
-/// The pages with their titles.
-pub const PAGES: [(&str, &str); 15] = [
-    ("/console", "Overview"),
-    ("/console/outbox", "Outbox"),
-    ("/console/loans", "Loans"),
-    ("/console/payouts", "Payouts"),
-    ("/console/scenario", "Scenario"),
-    ("/console/faults", "Faults"),
-    ("/console/traffic", "Traffic"),
-    ("/console/contract", "Contract"),
-    ("/console/events", "Events"),
-    ("/console/staff", "Staff"),
-    ("/console/data", "Data"),
-    ("/console/clock", "Clock"),
-    ("/console/slices", "Slices"),
-    ("/console/sandboxes", "Sandboxes"),
-    ("/console/stories", "Stories"),
-];
-
 /// A browser that is signed in to the console.
 pub struct Browser<'a> {
     app: &'a TestApp,
@@ -37,6 +18,21 @@ impl<'a> Browser<'a> {
         let answer = app.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)])).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER);
         Self { app, cookie: cookie_of(&answer) }
+    }
+
+    /// The addresses and titles of all pages, from the navigation.
+    pub async fn pages(&self) -> Vec<(String, String)> {
+        let start = self.get("/console").await;
+        let (_, nav) = html(&start).split_once("aria-label=\"Console\"").unwrap();
+        let links = nav.split_once("</nav>").unwrap().0.split("<a href=\"").skip(1);
+        let page = |link: &str| {
+            let (address, rest) = link.split_once('"').unwrap();
+            let title = rest.split_once("</svg>").unwrap().1.split_once("</a>").unwrap().0;
+            (address.to_owned(), title.to_owned())
+        };
+        let pages: Vec<_> = links.map(page).collect();
+        assert!(pages.len() > 10, "{pages:?}");
+        pages
     }
 
     pub async fn get(&self, address: &str) -> Answer {

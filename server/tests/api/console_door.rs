@@ -10,7 +10,7 @@ use mkopo::Sandbox;
 use settings::{DatabaseSettings, Settings};
 
 use crate::{
-    browser::{Browser, PAGES, cookie_of, csrf, get, html, post, words},
+    browser::{Browser, cookie_of, csrf, get, html, post, words},
     contract,
     test_app::{CONSOLE_TOKEN, Listener, NOON, TestApp, request, settings},
 };
@@ -93,7 +93,8 @@ async fn without_the_cookie_every_page_shows_only_the_sign_in_form() {
     let app = TestApp::start().await;
     let forged = "mkopo_console=0123.4567";
     let others = ["/console/", "/console/nothing", "/console/outbox/x", "/console/sign-out"];
-    for address in PAGES.iter().map(|page| page.0).chain(others) {
+    let pages = Browser::sign_in(&app).await.pages().await;
+    for address in pages.iter().map(|page| page.0.as_str()).chain(others) {
         for cookie in [None, Some(forged), Some("mkopo_console=")] {
             for request in [get(address, cookie), post(address, cookie, &[("act", "reset")])] {
                 let answer = app.send(request).await;
@@ -219,8 +220,9 @@ async fn a_form_without_the_operators_csrf_token_is_rejected() {
     let app = TestApp::start().await;
     let (browser, other) = (Browser::sign_in(&app).await, Browser::sign_in(&app).await);
     let theirs = csrf(&other.get("/console").await);
-    let pages = PAGES.iter().map(|page| page.0).chain(["/console/sign-out", "/console/nothing"]);
-    for address in pages {
+    let pages = browser.pages().await;
+    let pages = pages.iter().map(|page| page.0.as_str());
+    for address in pages.chain(["/console/sign-out", "/console/nothing"]) {
         for csrf in ["", "0123", theirs.as_str()] {
             let answer = browser.send_as(address, &[("csrf", csrf), ("act", "forget")]).await;
             assert_eq!(answer.status, StatusCode::FORBIDDEN, "{address} {csrf}");

@@ -7,7 +7,7 @@ use lending::mobile_money::{Outcome, Refusal};
 use serde_json::json;
 
 use crate::{
-    browser::{Browser, PAGES, csrf, get, html, words},
+    browser::{Browser, csrf, get, html, words},
     test_app::{TestApp, waiting},
 };
 
@@ -16,8 +16,8 @@ use crate::{
 async fn pages_run_only_their_own_script_and_cannot_be_framed() {
     let app = TestApp::start().await;
     let browser = Browser::sign_in(&app).await;
-    for (address, name) in PAGES {
-        let answer = browser.get(address).await;
+    for (address, name) in browser.pages().await {
+        let answer = browser.get(&address).await;
         let policy = answer.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
         assert!(
             policy.contains("script-src 'self';") && policy.contains("frame-ancestors 'none'"),
@@ -101,12 +101,11 @@ async fn every_page_shows_its_empty_filled_and_failed_states() {
         assert!(read.contains(shown), "{address}: {shown}: {read}");
     }
 
+    let pages = browser.pages().await;
     app.sandbox.database.close().await;
-    // Calls, what differs from the contract, and the clock are in memory.
-    let stored = PAGES
-        .iter()
-        .filter(|page| !["/console/traffic", "/console/contract", "/console/clock"].contains(&page.0));
-    for (address, _) in stored {
+    // Calls, their traces, what differs from the contract, and the clock are in memory.
+    let in_memory = ["/console/traffic", "/console/traces", "/console/contract", "/console/clock"];
+    for (address, _) in pages.iter().filter(|page| !in_memory.contains(&page.0.as_str())) {
         let answer = browser.get(address).await;
         assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{address}");
         assert!(words(&answer).contains("Something went wrong The service is busy."), "{address}");

@@ -10,7 +10,7 @@ use lending::demo;
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{Browser, PAGES, csrf, get, post},
+    browser::{Browser, csrf, get, post},
     contract, deploying,
     live_settings::LIVE,
     slice_reports, slices,
@@ -295,8 +295,8 @@ async fn every_operation_of_the_contract_is_exercised() {
     let form = |address: &str, fields: &[(&str, &str)]| {
         post(address, Some(&browser.cookie), &[&[("csrf", csrf.as_str())], fields].concat())
     };
-    for (address, _) in PAGES {
-        caller.send(get(address, Some(&browser.cookie))).await;
+    for (address, _) in browser.pages().await {
+        caller.send(get(&address, Some(&browser.cookie))).await;
     }
     for (page, fields) in FORMS {
         caller.send(form(&format!("/console/{page}"), fields)).await;

@@ -356,7 +356,8 @@ fn switch(visit: &Visit) -> Option<AnyView> {
 fn entries(visit: &Visit, current: Option<Page>) -> AnyView {
     let has_sandboxes = visit.access == Access::Operator && visit.sandbox.server.sandboxes.are_on();
     Page::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|page| *page != Page::Sandboxes || has_sandboxes)
         .map(|page| {
             let aria_current = (current == Some(page)).then_some("page");
