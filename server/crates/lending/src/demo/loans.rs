@@ -7,27 +7,17 @@ use super::{
     names::{LAST_NAMES, MEN, PURPOSES, RATES, TERMS, WOMEN},
 };
 use crate::{
+    loans::{self, DisbursementStatus, LoanStatus, PendingLoan},
     mobile_money::{Refusal, receipt},
     payouts::PayoutStatus,
 };
 use base::{
     clock::UnixMillis,
     error::Failure,
-    ids::{CustomerId, LoanId, PayoutId, TransactionId},
+    ids::{PayoutId, TransactionId},
     kes::Kes,
 };
 use store::{Connection, query};
-
-const ADD_CUSTOMER: &str = "
-    INSERT INTO customer (customer_id, first_name, last_name, phone_number, id_number, nickname, gender,
-                          status, account_id, account_number, account_status, credit_score, risk_level)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, 'ACTIVE', $8, $9, 'ACTIVE', $10, $11)";
-
-const APPROVE_LOAN: &str = "
-    INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, term_months, purpose, status,
-                      remaining_balance, notes, approver_id, approver_name, approver_email, approved_at,
-                      created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, 'APPROVED', $7, $8, $9, $10, $11, $12, $13, $12)";
 
 pub(super) const DISBURSE_LOAN: &str =
     "UPDATE loan SET status = 'DISBURSED', disbursed_at = $2, updated_at = $2 WHERE loan_id = $1";
@@ -42,6 +32,19 @@ pub(super) const ADD_PAYMENT: &str = "
                                       result_at, reference)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
+/// A customer that was drawn.
+struct Customer {
+    first_name: &'static str,
+    last_name: &'static str,
+    phone_number: String,
+    id_number: String,
+    nickname: Option<String>,
+    gender: &'static str,
+    account_number: String,
+    credit_score: i64,
+    risk_level: &'static str,
+}
+
 impl Demo {
     pub(super) async fn approve(
         &mut self,
@@ -49,36 +52,86 @@ impl Demo {
         approved_at: UnixMillis,
         details: Details,
     ) -> Result<DemoLoan, Failure> {
+        let loan = self.draw(approved_at, details);
+        loans::add(db, &loan, None).await?;
+        let PendingLoan { loan_id, customer_phone_number, total_loan_amount, .. } = loan;
+        Ok(DemoLoan { loan_id, phone_number: customer_phone_number, amount: total_loan_amount })
+    }
+
+    /// Draws the next loan and its customer, without adding them.
+    pub(super) fn draw(&mut self, approved_at: UnixMillis, details: Details) -> PendingLoan {
         self.loans_made += 1;
         let number = self.loans_made;
-        let phone_number = details.phone_number;
-        let (customer_id, phone_number) = self.add_customer(db, number, phone_number).await?;
+        let customer = self.draw_customer(number);
         let mut chances = self.chances_of(Noun::Loan, number);
         let drawn = amount(&mut chances);
         let amount = details.amount.unwrap_or(drawn);
-        let loan_id = LoanId::from(format!("LN-{}-{number:05}", approved_at.in_nairobi().year()));
         let approver = match chances.random_range(0..6) {
             0 => None,
             1 | 2 => self.approvers.first(),
             _ => self.approvers.last(),
         };
-        query(APPROVE_LOAN)
-            .bind(&loan_id)
-            .bind(&customer_id)
-            .bind(amount)
-            .bind(pick(&mut chances, &RATES))
-            .bind(pick(&mut chances, &TERMS))
-            .bind(chances.random_bool(0.85).then(|| pick(&mut chances, &PURPOSES)))
-            .bind(amount)
-            .bind(details.notes)
-            .bind(approver.map(|staff| &staff.staff_id))
-            .bind(approver.map(|staff| format!("{} {}", staff.first_name, staff.last_name)))
-            .bind(approver.map(|staff| &staff.email))
-            .bind(approved_at)
-            .bind(approved_at.minus(DAY * chances.random_range(1..5)))
-            .execute(db)
-            .await?;
-        Ok(DemoLoan { loan_id, phone_number, amount })
+        let (rate, term) = (pick(&mut chances, &RATES), pick(&mut chances, &TERMS));
+        let purpose = chances.random_bool(0.85).then(|| pick(&mut chances, &PURPOSES).to_owned());
+        PendingLoan {
+            loan_id: format!("LN-{}-{number:05}", approved_at.in_nairobi().year()).into(),
+            customer_id: format!("CUS-{number:05}").into(),
+            customer_first_name: customer.first_name.to_owned(),
+            customer_last_name: customer.last_name.to_owned(),
+            customer_phone_number: details.phone_number.map_or(customer.phone_number, str::to_owned),
+            customer_id_number: customer.id_number,
+            customer_nickname: customer.nickname,
+            customer_gender: Some(customer.gender.to_owned()),
+            customer_status: "ACTIVE".to_owned(),
+            customer_account_id: format!("ACC-{number:05}").into(),
+            account_number: customer.account_number,
+            account_status: "ACTIVE".to_owned(),
+            credit_score: Some(customer.credit_score),
+            risk_level: Some(customer.risk_level.to_owned()),
+            total_loan_amount: amount,
+            interest_rate_bp: rate,
+            loan_status: LoanStatus::Approved,
+            disbursement_status: DisbursementStatus::NotStarted,
+            approved_at,
+            approver_id: approver.map(|staff| staff.staff_id.to_string().into()),
+            approver_name: approver.map(|staff| format!("{} {}", staff.first_name, staff.last_name)),
+            approver_email: approver.map(|staff| staff.email.clone()),
+            remaining_balance: amount,
+            notes: details.notes.map(str::to_owned),
+            loan_created_at: approved_at.minus(DAY * chances.random_range(1..5)),
+            loan_updated_at: approved_at,
+            term: Some(term),
+            purpose,
+        }
+    }
+
+    fn draw_customer(&self, number: u32) -> Customer {
+        let mut chances = self.chances_of(Noun::Customer, number);
+        let is_woman = chances.random_bool(0.5);
+        let first_name = pick(&mut chances, if is_woman { &WOMEN } else { &MEN });
+        let last_name = loop {
+            let name = pick(&mut chances, &LAST_NAMES);
+            if name != first_name {
+                break name;
+            }
+        };
+        let phone_number = format!("+2547{}", chances.random_range(10_000_000..99_999_999));
+        let credit_score = chances.random_range(420..800);
+        Customer {
+            first_name,
+            last_name,
+            phone_number,
+            credit_score,
+            risk_level: match credit_score {
+                ..520 => "HIGH",
+                520..640 => "MEDIUM",
+                _ => "LOW",
+            },
+            id_number: chances.random_range(20_000_000..39_999_999).to_string(),
+            nickname: chances.random_bool(0.2).then(|| format!("Mama {first_name}")).filter(|_| is_woman),
+            gender: if is_woman { "Female" } else { "Male" },
+            account_number: format!("0110{:08}", chances.random_range(1..99_999_999)),
+        }
     }
 
     pub(super) async fn pay(
@@ -132,48 +185,6 @@ impl Demo {
             .execute(db)
             .await?;
         Ok(payout_id)
-    }
-
-    /// Adds a customer, with a phone number that is drawn unless one is `chosen`. Returns their id and phone number.
-    async fn add_customer(
-        &self,
-        db: &mut Connection,
-        number: u32,
-        chosen: Option<&'static str>,
-    ) -> Result<(CustomerId, String), Failure> {
-        let mut chances = self.chances_of(Noun::Customer, number);
-        let woman = chances.random_bool(0.5);
-        let first_name = pick(&mut chances, if woman { &WOMEN } else { &MEN });
-        let last_name = loop {
-            let name = pick(&mut chances, &LAST_NAMES);
-            if name != first_name {
-                break name;
-            }
-        };
-        let phone_number = format!("+2547{}", chances.random_range(10_000_000..99_999_999));
-        let phone_number = chosen.map_or(phone_number, str::to_owned);
-        let customer_id = CustomerId::from(format!("CUS-{number:05}"));
-        let credit_score: i64 = chances.random_range(420..800);
-        let risk_level = match credit_score {
-            ..520 => "HIGH",
-            520..640 => "MEDIUM",
-            _ => "LOW",
-        };
-        query(ADD_CUSTOMER)
-            .bind(&customer_id)
-            .bind(first_name)
-            .bind(last_name)
-            .bind(&phone_number)
-            .bind(chances.random_range(20_000_000..39_999_999).to_string())
-            .bind(chances.random_bool(0.2).then(|| format!("Mama {first_name}")).filter(|_| woman))
-            .bind(if woman { "Female" } else { "Male" })
-            .bind(format!("ACC-{number:05}"))
-            .bind(format!("0110{:08}", chances.random_range(1..99_999_999)))
-            .bind(credit_score)
-            .bind(risk_level)
-            .execute(&mut *db)
-            .await?;
-        Ok((customer_id, phone_number))
     }
 }
 

@@ -6,7 +6,7 @@ mod recorded;
 mod seed;
 
 pub use recorded::Recording;
-pub use seed::{PastPayout, approve, pay_in_the_past, seed};
+pub use seed::{PastPayout, draw_loans, pay_in_the_past, seed};
 
 use std::time::Duration;
 

@@ -38,12 +38,6 @@ const ADD_STAFF: &str = "
     VALUES ($1, $2, $3, $3, $4, '+254711000000', 'agent', $5, $6, $7, $7)
     ON CONFLICT DO NOTHING";
 
-const ADD_LOAN: &str = "
-    INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, term_months, status, remaining_balance,
-                      approver_id, approver_name, approver_email, approved_at, disbursed_at, created_at,
-                      updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-
 /// A loan, and the time at which it was paid out.
 type Loan = (PendingLoan, Option<UnixMillis>);
 
@@ -190,7 +184,7 @@ impl Row {
     async fn add(self, connection: &mut Connection, hash: &str) -> Result<(), Failure> {
         match self {
             Self::Staff(email, payout) => add_staff(connection, &email, &payout, hash).await,
-            Self::Loan(loan) => add_loan(connection, loan).await,
+            Self::Loan((loan, disbursed_at)) => Ok(loans::add(connection, &loan, disbursed_at).await?),
             Self::Payout(payout) => add_payout(connection, payout).await,
         }
     }
@@ -223,28 +217,6 @@ async fn add_staff(
         .bind(hash)
         .bind(false)
         .bind(payout.created_at)
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-async fn add_loan(connection: &mut Connection, (loan, disbursed_at): Loan) -> Result<(), Failure> {
-    loans::write_customer(connection, &loan).await?;
-    query(ADD_LOAN)
-        .bind(&loan.loan_id)
-        .bind(&loan.customer_id)
-        .bind(loan.total_loan_amount)
-        .bind(loan.interest_rate_bp)
-        .bind(loan.term)
-        .bind(loan.loan_status)
-        .bind(loan.remaining_balance)
-        .bind(&loan.approver_id)
-        .bind(&loan.approver_name)
-        .bind(&loan.approver_email)
-        .bind(loan.approved_at)
-        .bind(disbursed_at)
-        .bind(loan.loan_created_at)
-        .bind(loan.loan_updated_at)
         .execute(connection)
         .await?;
     Ok(())

@@ -6,7 +6,7 @@ use super::{
     Colleague, DAY, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS,
     loans::{DISBURSE_LOAN, pick},
 };
-use crate::{mobile_money::Refusal, payouts::PayoutRefusal};
+use crate::{loans::PendingLoan, mobile_money::Refusal, payouts::PayoutRefusal};
 use base::{
     clock::UnixMillis,
     email::Email,
@@ -71,23 +71,22 @@ pub async fn seed(
 
 const LOANS: &str = "SELECT count(*) FROM loan";
 
-/// Adds `count` approved loans, with approvers from the current staff, and returns their ids. The same data at the same
-/// time gets the same loans.
-pub async fn approve(
+/// Draws `count` approved loans, with approvers from the current staff, to be added. The same data at the same time
+/// gets the same loans.
+///
+/// # Errors
+/// If the database fails.
+pub async fn draw_loans(
     connection: &mut Connection,
     now: UnixMillis,
     count: u32,
-) -> Result<Vec<LoanId>, Failure> {
+) -> Result<Vec<PendingLoan>, Failure> {
     let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
     let loans: i64 = query_scalar(LOANS).fetch_one(&mut *connection).await?;
     let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut *connection).await?;
     let last_number = u32::try_from(last_number).map_err(|error| Failure::Internal(error.to_string()))?;
     let mut demo = Generator { seed: loans.unsigned_abs(), now, staff, last_number }.demo(0);
-    let mut approved = Vec::new();
-    for _ in 0..count {
-        approved.push(demo.approve(connection, now, Details::default()).await?.loan_id);
-    }
-    Ok(approved)
+    Ok((0..count).map(|_| demo.draw(now, Details::default())).collect())
 }
 
 /// A payout of the past.

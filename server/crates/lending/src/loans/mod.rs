@@ -1,11 +1,11 @@
 //! Loans that are waiting to be paid out.
 
+mod add;
 pub mod api;
-mod customer;
 mod pending;
 
-pub use customer::write_customer;
-pub use pending::{PendingLoan, Waiting, pending_loan, waiting};
+pub use add::add;
+pub use pending::{PendingLoan, Waiting, waiting};
 
 use serde::{Deserialize, Serialize};
 

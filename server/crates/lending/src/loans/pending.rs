@@ -88,13 +88,6 @@ macro_rules! select_pending {
     };
 }
 
-const ONE: &str = select_pending!("AND loan.loan_id = $1");
-
-/// The pending loan with this id.
-pub async fn pending_loan(connection: &mut Connection, loan_id: &LoanId) -> Result<PendingLoan, sqlx::Error> {
-    query_as(ONE).bind(loan_id).fetch_one(connection).await
-}
-
 /// The totals of the pending list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {

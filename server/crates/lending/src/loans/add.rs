@@ -1,6 +1,7 @@
-//! The customer of a loan.
+//! Adding a loan.
 
 use super::PendingLoan;
+use base::clock::UnixMillis;
 use store::{Connection, query};
 
 const WRITE_CUSTOMER: &str = "
@@ -15,8 +16,22 @@ const WRITE_CUSTOMER: &str = "
         account_status = excluded.account_status, credit_score = excluded.credit_score,
         risk_level = excluded.risk_level";
 
-/// Adds or overwrites the customer of `loan`.
-pub async fn write_customer(connection: &mut Connection, loan: &PendingLoan) -> Result<(), sqlx::Error> {
+const ADD_LOAN: &str = "
+    INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, term_months, purpose, status,
+                      remaining_balance, notes, approver_id, approver_name, approver_email, approved_at,
+                      disbursed_at, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+
+/// Adds `loan`, which was paid out at `disbursed_at` if it was, and its customer. A customer who is there already gets
+/// what `loan` says.
+///
+/// # Errors
+/// If the id is taken, or the database fails.
+pub async fn add(
+    connection: &mut Connection,
+    loan: &PendingLoan,
+    disbursed_at: Option<UnixMillis>,
+) -> Result<(), sqlx::Error> {
     query(WRITE_CUSTOMER)
         .bind(&loan.customer_id)
         .bind(&loan.customer_first_name)
@@ -31,6 +46,25 @@ pub async fn write_customer(connection: &mut Connection, loan: &PendingLoan) -> 
         .bind(&loan.account_status)
         .bind(loan.credit_score)
         .bind(&loan.risk_level)
+        .execute(&mut *connection)
+        .await?;
+    query(ADD_LOAN)
+        .bind(&loan.loan_id)
+        .bind(&loan.customer_id)
+        .bind(loan.total_loan_amount)
+        .bind(loan.interest_rate_bp)
+        .bind(loan.term)
+        .bind(&loan.purpose)
+        .bind(loan.loan_status)
+        .bind(loan.remaining_balance)
+        .bind(&loan.notes)
+        .bind(&loan.approver_id)
+        .bind(&loan.approver_name)
+        .bind(&loan.approver_email)
+        .bind(loan.approved_at)
+        .bind(disbursed_at)
+        .bind(loan.loan_created_at)
+        .bind(loan.loan_updated_at)
         .execute(connection)
         .await?;
     Ok(())
