@@ -28,13 +28,22 @@ pub fn mkopo() -> Command {
 /// The error of a start with one setting. The data folder is a fresh one unless it is the setting.
 fn start_with(variable: &str, value: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let output = mkopo()
+    let mut process = mkopo()
         .arg("serve")
         .env("MKOPO_LISTEN", "127.0.0.1:0")
         .env("MKOPO_DATA_DIR", folder.path())
         .env(variable, value)
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    if !line.is_empty() {
+        process.kill().unwrap();
+    }
+    let output = process.wait_with_output().unwrap();
+    assert!(line.is_empty(), "the server started with {variable}={value}: {line}");
     error_line(&output)
 }
 
