@@ -4,7 +4,7 @@ use crate::console::data;
 use anyhow::ensure;
 use base::clock::Clock;
 use indicatif::HumanCount;
-use lending::events::{Kind, NewEvent, Trail};
+use lending::events::Trail;
 use settings::values;
 use store::{Database, url::DatabaseUrl};
 
@@ -59,8 +59,7 @@ pub async fn run(settings: DataSettings) -> anyhow::Result<()> {
 
 async fn copy(source: &Database, to: &DatabaseUrl) -> anyhow::Result<()> {
     let target = Database::open_named(to, "--to").await?;
-    let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataCopied);
-    let trail = Trail::of(vec![event]);
+    let trail = Trail::of_command_line(Clock::system().now());
     let copied = data::copy(source, &target, &trail).await;
     target.close().await;
     let data::Copied { tables, rows } = copied?;

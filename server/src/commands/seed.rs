@@ -11,7 +11,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use lending::{
     auth::password::Passwords,
     demo::{self, Recording},
-    events::{Kind, NewEvent, Trail},
+    events::{Entry, Kind, Trail},
 };
 use settings::StoreSettings;
 use store::Database;
@@ -57,11 +57,10 @@ pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
     bar.enable_steady_tick(Duration::from_millis(200));
     let started = Instant::now();
     let now = Clock::system().now();
-    let details = format!("{loans} loans, {records} records, seed {seed}");
-    let event = NewEvent::on_command_line(now, Kind::DataSeeded).details(&details);
+    let entry = Entry::of(Kind::DataSeeded).with("loans", loans).with("records", records).with("seed", seed);
     let seeded = async {
         demo::seed(&database, now, seed, loans, records, |added| bar.inc(u64::from(added))).await?;
-        Trail::of(vec![event]).write_alone(database.begin().await?).await?;
+        Trail::of_command_line(now).write_alone(database.begin().await?, entry).await?;
         anyhow::Ok(())
     };
     let seeded = seeded.await;
@@ -86,9 +85,9 @@ async fn add_recorded(database: &Database, file: &Path) -> anyhow::Result<()> {
     // A random password that nobody knows.
     let password = hex::encode(randomness.bytes::<32>());
     let hash = Passwords::new(randomness).hash(password.into()).await?;
-    let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataSeeded).details("a recording");
     let (loans, payouts) = recording.add(database, &hash).await?;
-    Trail::of(vec![event]).write_alone(database.begin().await?).await?;
+    let trail = Trail::of_command_line(Clock::system().now()).noting("a recording".to_owned());
+    trail.write_alone(database.begin().await?, Entry::of(Kind::DataSeeded)).await?;
     println!("Added {} loans and {} payouts.", HumanCount(loans as u64), HumanCount(payouts as u64));
     Ok(())
 }

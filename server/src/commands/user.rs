@@ -18,7 +18,7 @@ use lending::{
         new_password,
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH, Passwords},
     },
-    events::{Kind, NewEvent, Trail},
+    events::Trail,
     world::stored_clock,
 };
 use settings::{StoreSettings, values};
@@ -152,12 +152,8 @@ async fn open(database: &Database, account: NewAccount) -> anyhow::Result<()> {
     let (clock, randomness, email) = (Clock::system(), Randomness::from_os(), account.email.clone());
     shared_clock::set(database, &clock).await?;
     clock.set(stored_clock(&mut *database.read().await?).await?);
-    let role = clap::ValueEnum::to_possible_value(&account.role);
-    let role = role.map_or_else(String::new, |role| format!("role: {}", role.get_name()));
-    let event = NewEvent::on_command_line(clock.unset_now(), Kind::AccountOpened);
-    let event = event.about(email.as_str()).details(&role);
     let (passwords, now) = (Passwords::new(randomness.clone()), clock.now());
-    let trail = Trail::of(vec![event]);
+    let trail = Trail::of_command_line(clock.unset_now());
     match accounts::open(database, &passwords, &randomness, now, account, &trail).await {
         Err(failure) if failure.is_unique_violation() => bail!("{email} already has an account"),
         opened => opened.context("the account could not be opened")?,

@@ -113,7 +113,7 @@ fn calls() -> Router {
         .merge(operators.route_layer(middleware::from_fn(door::require_operator_token)))
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
-        .layer(middleware::from_fn(events::recording::record_call))
+        .layer(middleware::from_fn(events::trail::attach))
         .layer(middleware::from_fn(sync::keep_in_sync))
         .layer(middleware::from_fn(tools::refuse_calls))
         .layer(middleware::from_fn(door::require_token))
@@ -122,13 +122,14 @@ fn calls() -> Router {
 /// Every page, for signed-in operators, and the public assets.
 fn pages() -> Router {
     Page::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .fold(Router::new(), |router, page| router.route(under_root(page.address()), handlers(page)))
         .route("/open", get(sandboxes::open::open))
         .route("/sign-out", post(door::page::sign_out))
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
-        .layer(middleware::from_fn(events::recording::record_form))
+        .layer(middleware::from_fn(events::trail::attach))
         .layer(middleware::from_fn(sync::keep_in_sync))
         .layer(middleware::from_fn(tools::refuse_forms))
         .layer(middleware::from_fn(door::page::require_operator))

@@ -17,7 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use base::error::Failure;
 use contract::API;
-use lending::{events::Trail, world::World};
+use lending::{
+    events::{Entry, Kind as EventKind, Trail},
+    world::World,
+};
 use store::{Connection, query, query_as, query_scalar};
 
 /// The effect of a fault.
@@ -286,8 +289,10 @@ pub async fn add(world: &World, fault: NewFault, trail: &Trail) -> Result<Fault,
     let id = world.randomness.id(world.clock.now());
     let fault = fault.into_fault(id, world.randomness.below(1_000_000))?;
     let added = fault.clone();
+    let entry = Entry::of(EventKind::FaultAdded).with("kind", fault.kind).with_some("status", fault.status);
+    let entry = entry.with_some("ms", fault.ms).with_some("times", fault.times);
     trail
-        .write(world.database.begin().await?, async move |connection: &mut Connection| {
+        .write(world.database.begin().await?, [entry], async move |connection: &mut Connection| {
             if all(connection).await?.len() >= MAX_FAULTS {
                 return Err(Failure::BadValue(format!(
                     "There are already {MAX_FAULTS} faults; remove some first"
@@ -322,8 +327,9 @@ pub async fn remove(world: &World, id: Option<String>, trail: &Trail) -> Result<
     if let Some(id) = id.as_ref().filter(|id| id.contains('\0')) {
         return Err(FaultRefusal::FaultNotFound(id.clone()).into());
     }
+    let entry = id.iter().fold(Entry::of(EventKind::FaultsRemoved), |entry, id| entry.about(id));
     trail
-        .write(world.database.begin().await?, async move |connection: &mut Connection| {
+        .write(world.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let removed = query(REMOVE).bind(&id).execute(connection).await?;
             match id {
                 Some(id) if removed == 0 => Err(FaultRefusal::FaultNotFound(id).into()),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::sandboxes::SandboxRefusal;
 use base::error::Failure;
-use lending::events::Trail;
+use lending::events::{Entry, Kind, Trail};
 use store::Connection;
 
 /// Time for running calls to finish in a sandbox that is removed.
@@ -39,7 +39,8 @@ impl Sandboxes {
     /// Removes the sandbox of `record`. Returns `false` if it was removed already.
     pub(super) async fn remove_record(&self, record: &Record, trail: &Trail) -> Result<bool, Failure> {
         let delete = async |connection: &mut Connection| Ok(records::delete(connection, &record.id).await?);
-        let was_there = trail.write(self.database.begin().await?, delete).await?;
+        let entry = Entry::of(Kind::SandboxRemoved).about(record.name.as_str());
+        let was_there = trail.write(self.database.begin().await?, [entry], delete).await?;
         self.drop_open(&self.meet(record.clone())).await;
         self.databases.delete(&record.id).await?;
         if was_there {

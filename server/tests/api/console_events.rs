@@ -176,7 +176,7 @@ async fn every_call_that_changes_something_is_an_event_and_a_refused_one_is_not(
     account_activated grace@example.com -
     sessions_ended grace@example.com -
     sessions_ended - -
-    loans_approved - -
+    loans_approved LN-1 count: 1
     payout_made - -
     scenario_changed - -
     scenario_changed - -
@@ -190,7 +190,7 @@ async fn every_call_that_changes_something_is_an_event_and_a_refused_one_is_not(
     snapshot_restored first -
     snapshot_removed first -
     data_reset - seed: 3
-    slice_published - by: ci
+    slice_published mfe-loans version: 0.2.0, by: ci
     slice_rolled_back mfe-loans by: wanjiru
     slice_activated mfe-loans version: 0.2.0
     slice_removed mfe-loans -
@@ -244,7 +244,7 @@ async fn every_form_is_an_event_with_its_operator_and_a_rejected_one_is_not() {
     messages_deleted - -
     clock_set - -
     snapshot_saved second -
-    data_reset - -
+    data_reset - seed: 1
     ");
 }
 

@@ -306,14 +306,14 @@ async fn adding_using_and_revoking_a_token_are_events_with_its_name_and_never_th
         })
         .collect();
     assert_snapshot!(lines.join("\n"), @"
-    deploy_token_added · operator · mfe-loans · token_name: gitlab, expires_in: 30d
+    deploy_token_added · operator · mfe-loans · token: gitlab, until: 2026-12-14T09:00:00.000Z
     slice_published · deploy token gitlab · mfe-loans · version: 0.2.0
     deploy_token_refused · deploy token gitlab · mfe-loans · it was used for another slice
     slice_published · deploy token gitlab · mfe-loans · version: 0.3.0, hold: true
     slice_activated · deploy token gitlab · mfe-loans · version: 0.3.0
     slice_rolled_back · deploy token gitlab · mfe-loans · -
-    deploy_token_revoked · operator · mfe-loans · token_name: gitlab
-    deploy_token_added · operator · mfe-plans · token_name: ci, expires_in: 7d
-    deploy_token_revoked · operator · mfe-plans · token_name: ci
+    deploy_token_revoked · operator · mfe-loans · token: gitlab
+    deploy_token_added · operator · mfe-plans · token: ci, until: 2026-11-21T09:00:00.000Z
+    deploy_token_revoked · operator · mfe-plans · token: ci
     ");
 }

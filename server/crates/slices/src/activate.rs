@@ -28,7 +28,7 @@ pub async fn activate(
     is_watched: bool,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, mark, SliceAction::Activated, is_watched, |_| Ok(version)).await
+    change(database, bundled, name, Some(version), is_watched, mark).await
 }
 
 /// Makes the previous build live again. Another roll-back goes to the next older build, never to a newer
@@ -42,26 +42,25 @@ pub async fn roll_back(
     name: SliceName,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, mark, SliceAction::RolledBack, false, |slice| {
-        slice.previous.clone().ok_or(SliceRefusal::NoPreviousBuild.into())
-    })
-    .await
+    change(database, bundled, name, None, false, mark).await
 }
 
+/// Makes the build of `version` live, or the previous one.
 async fn change(
     database: &Database,
     bundled: &Bundled,
     name: SliceName,
-    mark: Mark,
-    act: SliceAction,
+    version: Option<Version>,
     is_watched: bool,
-    choose: impl FnOnce(&SliceBuilds) -> Result<Version, Failure> + Send + 'static,
+    mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    let (bundled, events) = (bundled.clone(), mark.events.clone());
-    events
-        .write(database.begin().await?, async move |connection: &mut Connection| {
+    let act = if version.is_some() { SliceAction::Activated } else { SliceAction::RolledBack };
+    let entry = act.entry(&name).with_some("version", version.as_ref());
+    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    trail
+        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?.existing()?;
-            let version = choose(&before)?;
+            let version = version.or_else(|| before.previous.clone()).ok_or(SliceRefusal::NoPreviousBuild)?;
             let build = before.build(&version).ok_or_else(|| SliceRefusal::BuildNotFound {
                 name: before.name.clone(),
                 version: version.to_string(),

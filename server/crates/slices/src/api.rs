@@ -80,6 +80,12 @@ async fn list(slices: Slices) -> Result<Answer<Overview>, Failure> {
     Ok(Answer(Overview { shell: builds::live_shell(&slices).cloned(), slices, trail }))
 }
 
+/// The mark of a change by somebody who states a name, or none: all programs have the same token.
+fn stated(slices: &Slices, by: Option<String>, trail: Trail) -> Result<Mark, Failure> {
+    let trail = by.iter().fold(trail, |trail, by| trail.noting(format!("by: {by}")));
+    Mark::now(slices, by, trail)
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PublishQuery {
@@ -100,7 +106,7 @@ async fn publish(
     Query(PublishQuery { by, hold, force, percent, plan, watch }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
-    let mark = Mark::now(&slices, by, trail)?;
+    let mark = stated(&slices, by, trail)?;
     let share = Share::from_request(percent, plan.as_deref())?;
     let publication = publication(&slices, hold, force, share, watch)?;
     let bundled = Bundled::of(&slices).await?;
@@ -198,7 +204,7 @@ async fn activate(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = SliceName::from_request(&name)?;
     let version = name.version_from_request(&version)?;
-    let mark = Mark::now(&slices, by, trail)?;
+    let mark = stated(&slices, by, trail)?;
     let bundled = Bundled::of(&slices).await?;
     activate::activate(&slices.database, &bundled, name, version, watch, mark).await.map(Answer)
 }
@@ -209,7 +215,7 @@ async fn roll_back(
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&slices, by, trail)?);
+    let (name, mark) = (SliceName::from_request(&name)?, stated(&slices, by, trail)?);
     let bundled = Bundled::of(&slices).await?;
     activate::roll_back(&slices.database, &bundled, name, mark).await.map(Answer)
 }
@@ -223,7 +229,7 @@ async fn roll_out(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = SliceName::from_request(&name)?;
     let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
-    let (mark, bundled) = (Mark::now(&slices, by, trail)?, Bundled::of(&slices).await?);
+    let (mark, bundled) = (stated(&slices, by, trail)?, Bundled::of(&slices).await?);
     let database = &slices.database;
     roll_out::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
 }
@@ -235,7 +241,7 @@ async fn change(
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&slices, by, trail)?);
+    let (name, mark) = (SliceName::from_request(&name)?, stated(&slices, by, trail)?);
     let bundled = Bundled::of(&slices).await?;
     roll_out::change(&slices.database, &bundled, name, change, mark).await.map(Answer)
 }
@@ -246,7 +252,7 @@ async fn remove(
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&slices, by, trail)?);
+    let (name, mark) = (SliceName::from_request(&name)?, stated(&slices, by, trail)?);
     let bundled = Bundled::of(&slices).await?;
     remove::remove(&slices.database, &bundled, name, mark).await.map(Answer)
 }

@@ -72,9 +72,15 @@ pub async fn publish(
     // Before the transaction, so that other writes do not wait for it.
     let build = tokio::task::spawn_blocking(|| build.with_digests()).await;
     let (build, digests) = build.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
-    let (bundled, events) = (bundled.clone(), mark.events.clone());
-    events
-        .write(database.begin().await?, async move |connection: &mut Connection| {
+    let entry = SliceAction::Published.entry(&build.name).with("version", &build.version);
+    let share = publication.share.as_ref();
+    let entry = entry
+        .with_some("hold", publication.hold.then_some(true))
+        .with_some("percent", share.map(Share::percent))
+        .with_some("plan", share.and_then(Share::plan));
+    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    trail
+        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             store(connection, &bundled, build, digests, publication, mark).await
         })
         .await

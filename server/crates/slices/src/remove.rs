@@ -31,9 +31,10 @@ pub async fn remove(
     if name.is_shell() {
         return Err(SliceRefusal::ShellStays.into());
     }
-    let (bundled, events) = (bundled.clone(), mark.events.clone());
-    events
-        .write(database.begin().await?, async move |connection: &mut Connection| {
+    let entry = SliceAction::Removed.entry(&name);
+    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    trail
+        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?.existing()?;
             let given = bundled.slices.get(name.as_str()).and_then(|given| given.live.as_ref());
             if before.builds.iter().all(|build| !build.is_own) && before.live.as_ref() == given {

@@ -12,7 +12,6 @@ use crate::{
     watched,
 };
 use base::error::Failure;
-use lending::events::Kind;
 use store::{Connection, Database, query};
 
 /// The body of a request for a rollout.
@@ -67,9 +66,11 @@ pub async fn roll_out(
     is_watched: bool,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    let (bundled, events) = (bundled.clone(), mark.events.clone());
-    events
-        .write(database.begin().await?, async move |connection: &mut Connection| {
+    let entry = SliceAction::RolledOut.entry(&name).with("version", &version);
+    let entry = entry.with("percent", share.percent()).with_some("plan", share.plan());
+    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    trail
+        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             lock(connection, &name).await?;
             begin(connection, &bundled, &name, &version, &share, is_watched, mark).await?;
             read_one(connection, &bundled, &name).await
@@ -154,12 +155,11 @@ pub enum Change {
 }
 
 impl Change {
-    /// The kind of its event.
-    pub fn kind(self) -> Kind {
+    fn action(self) -> SliceAction {
         match self {
-            Self::Hold => Kind::SliceRolloutHeld,
-            Self::Promote => Kind::SlicePromoted,
-            Self::Abort => Kind::SliceRolloutAborted,
+            Self::Hold => SliceAction::RolloutHeld,
+            Self::Promote => SliceAction::Promoted,
+            Self::Abort => SliceAction::Aborted,
         }
     }
 }
@@ -176,9 +176,10 @@ pub async fn change(
     change: Change,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    let (bundled, events) = (bundled.clone(), mark.events.clone());
-    events
-        .write(database.begin().await?, async move |connection: &mut Connection| {
+    let entry = change.action().entry(&name);
+    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    trail
+        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?;
             match change {
                 Change::Hold => drop_plan(connection, &name, &before, mark).await?,

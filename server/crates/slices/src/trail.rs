@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{build::SliceName, of_world::Slices};
 use base::{clock::UnixMillis, error::Failure};
-use lending::events::Trail;
+use lending::events::{Entry, Kind, Trail};
 use store::{Connection, query, query_as};
 
 /// Maximum number of trail entries shown.
@@ -20,8 +20,8 @@ pub struct Mark {
     pub at: UnixMillis,
     /// The author, as the caller states it: everybody has the same console token.
     pub by: String,
-    /// The events that are written with the change.
-    pub events: Trail,
+    /// The author of the events that are written with the change.
+    pub trail: Trail,
 }
 
 impl Mark {
@@ -29,13 +29,13 @@ impl Mark {
     ///
     /// # Errors
     /// [`Failure::BadValue`] when `by` is not a valid name.
-    pub fn now(slices: &Slices, by: Option<String>, events: Trail) -> Result<Self, Failure> {
+    pub fn now(slices: &Slices, by: Option<String>, trail: Trail) -> Result<Self, Failure> {
         let at = slices.clock.now();
         let by = by.unwrap_or_else(|| "unknown".to_owned());
         if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             return Err(Failure::BadValue("`by` must be 1 to 100 printable ASCII characters".to_owned()));
         }
-        Ok(Self { id: slices.randomness.id(at), at, by, events })
+        Ok(Self { id: slices.randomness.id(at), at, by, trail })
     }
 }
 
@@ -64,6 +64,23 @@ pub enum SliceAction {
 }
 
 store::stored_as_text!(SliceAction);
+
+impl SliceAction {
+    /// The entry of such a change of `name` in the audit trail.
+    pub(super) fn entry(self, name: &SliceName) -> Entry {
+        let kind = match self {
+            Self::Published | Self::Held => Kind::SlicePublished,
+            Self::Activated => Kind::SliceActivated,
+            Self::RolledBack => Kind::SliceRolledBack,
+            Self::Removed => Kind::SliceRemoved,
+            Self::RolledOut => Kind::SliceRolledOut,
+            Self::RolloutHeld => Kind::SliceRolloutHeld,
+            Self::Promoted => Kind::SlicePromoted,
+            Self::Aborted => Kind::SliceRolloutAborted,
+        };
+        Entry::of(kind).about(name.as_str())
+    }
+}
 
 /// An entry of the trail.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]

@@ -1,9 +1,11 @@
 //! Enums that are stored as text.
 
-/// Stores enums as text, by the names that they have in the contract: those that `serde` gives them.
+/// Stores and displays enums as text, by the names that they have in the contract: those that `serde` gives them.
 #[macro_export]
 macro_rules! stored_as_text {
     ($name:ty) => {
+        $crate::serde_plain::derive_display_from_serialize!($name);
+
         impl<DB: sqlx::Database> sqlx::Type<DB> for $name
         where
             String: sqlx::Type<DB>,

@@ -3,6 +3,7 @@
 pub(super) mod api;
 pub(super) mod page;
 
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::sandboxes::Sandbox;
@@ -11,7 +12,7 @@ use base::{
     error::Failure,
 };
 use lending::{
-    events::Trail,
+    events::{Entry, Kind, Trail},
     world::{store_clock, stored_clock},
 };
 use store::Connection;
@@ -80,8 +81,11 @@ impl ClockState {
 /// [`Failure::BadValue`] for a time outside the years 2006 to 2099.
 pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<ClockState, Failure> {
     let real = sandbox.clock.unset_now();
+    let advance = change.advance_ms.map(|ms| format!("{:#}", SignedDuration::from_millis(ms)));
+    let entry = Entry::of(Kind::ClockSet).with_some("now", change.now).with_some("advance", advance);
+    let entry = entry.with_some("frozen", change.frozen);
     let setting = trail
-        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
+        .write(sandbox.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let setting = changed(stored_clock(connection).await?, real, change)?;
             store_clock(connection, setting).await?;
             Ok(setting)
@@ -96,9 +100,11 @@ pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<Clo
 /// When the database can't be written.
 pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
     trail
-        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
-            Ok(store_clock(connection, Setting::default()).await?)
-        })
+        .write(
+            sandbox.database.begin().await?,
+            [Entry::of(Kind::ClockSet)],
+            async move |connection: &mut Connection| Ok(store_clock(connection, Setting::default()).await?),
+        )
         .await
 }
 

@@ -4,7 +4,10 @@ use anyhow::{anyhow, ensure};
 
 use super::{NEXT_GENERATION, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
 use base::error::Failure;
-use lending::{events::Trail, payouts};
+use lending::{
+    events::{Entry, Kind, Trail},
+    payouts,
+};
 use store::{Connection, Database, Reader, query, query_scalar, rows, server_lease};
 
 /// The amount of copied data.
@@ -28,7 +31,7 @@ pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Resu
     }
     let snapshot = from.read_snapshot().await?;
     let copy = async move |connection: &mut Connection| copy_all(snapshot, connection).await;
-    let copying = trail.write(to.begin_alone().await?, copy);
+    let copying = trail.write(to.begin_alone().await?, [Entry::of(Kind::DataCopied)], copy);
     copying.await.map_err(|failure| match failure {
         Failure::Internal(reason) => anyhow!("nothing was copied: {reason}"),
         failure => anyhow!(failure).context("nothing was copied"),

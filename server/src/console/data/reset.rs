@@ -5,7 +5,13 @@ use base::{
     clock::{Setting, UnixMillis},
     error::Failure,
 };
-use lending::{demo, events::Trail, mobile_money::ScenarioChange, rules, world::store_clock};
+use lending::{
+    demo,
+    events::{Entry, Kind, Trail},
+    mobile_money::ScenarioChange,
+    rules,
+    world::store_clock,
+};
 use store::Connection;
 
 /// The state after a reset. Equal values give the same loans and records, ids included.
@@ -38,8 +44,13 @@ pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(),
     }
     let hashes = demo::hash_passwords(&sandbox.auth.passwords).await?;
     let sandbox_clock = sandbox.clock.clone();
+    let seed = match start.world {
+        demo::DemoData::Seeded(seed) => seed.to_string(),
+        demo::DemoData::Empty | demo::DemoData::Nothing => "empty".to_owned(),
+    };
+    let entry = Entry::of(Kind::DataReset).with("seed", seed).with_some("now", start.now);
     let now = trail
-        .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
+        .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             super::empty(connection).await?;
             ScenarioChange::back_to_start().apply(connection).await?;
             rules::reset(connection).await?;

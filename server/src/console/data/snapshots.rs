@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{ONE_ROW_TABLES, TABLES, empty};
 use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::{clock::UnixMillis, error::Failure};
-use lending::events::Trail;
+use lending::events::{Entry, Kind, Trail};
 use store::{
     Connection, query, query_as, query_scalar,
     rows::{self, Rows},
@@ -86,8 +86,9 @@ const SAVE_TABLE: &str = "INSERT INTO snapshot_table (name, table_name, content)
 pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
     let Bound { count, bytes } = if sandbox.is_main() { OF_MAIN } else { OF_A_SANDBOX };
+    let entry = Entry::of(Kind::SnapshotSaved).about(&name.0);
     trail
-        .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
+        .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             let others: i64 = query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
             if others >= count {
                 return Err(Failure::BadValue(format!(
@@ -163,8 +164,9 @@ const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AN
 /// # Errors
 /// [`ConsoleRefusal::SnapshotNotFound`].
 pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
+    let entry = Entry::of(Kind::SnapshotRestored).about(&name.0);
     trail
-        .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
+        .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             let found: i64 = query_scalar(COUNT_NAMED).bind(&name.0).fetch_one(&mut *connection).await?;
             if found == 0 {
                 return Err(name.not_found());
@@ -197,8 +199,9 @@ const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";
 /// # Errors
 /// [`ConsoleRefusal::SnapshotNotFound`].
 pub async fn remove(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
+    let entry = Entry::of(Kind::SnapshotRemoved).about(&name.0);
     trail
-        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
+        .write(sandbox.database.begin().await?, [entry], async move |connection: &mut Connection| {
             query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;
             let removed = query(REMOVE).bind(&name.0).execute(connection).await?;
             if removed == 0 { Err(name.not_found()) } else { Ok(()) }

@@ -3,5 +3,4 @@
 pub(super) mod api;
 mod filter;
 pub(super) mod page;
-mod recorded;
-pub(super) mod recording;
+pub(super) mod trail;

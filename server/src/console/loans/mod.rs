@@ -18,10 +18,10 @@ use base::{
 };
 use lending::{
     demo,
-    events::Trail,
-    loans::{self, PendingLoan, pending_loan},
+    events::{Entry, Kind, Trail},
+    loans::{self, PendingLoan},
 };
-use store::{Connection, query, query_scalar};
+use store::{Connection, query_as};
 
 /// Maximum number of loans that one call approves.
 const MAX_COUNT: u32 = 1000;
@@ -93,16 +93,20 @@ pub async fn approve(
 ) -> Result<Vec<PendingLoan>, Failure> {
     given.check(count)?;
     let now = sandbox.clock.now();
+    let entry = Entry::of(Kind::LoansApproved).with("count", count);
+    let entry = given.loan_id.iter().fold(entry, |entry, id| entry.about(id.as_str()));
     let approved = trail
-        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
+        .write(sandbox.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let mut approved = Vec::new();
-            for loan_id in demo::approve(connection, now, count).await? {
-                if let Some(customer_id) = &given.customer_id {
-                    assign_to_existing_customer(connection, &loan_id, customer_id).await?;
-                }
-                let loan = given.applied_to(pending_loan(connection, &loan_id).await?)?;
-                write(connection, &loan_id, &loan).await?;
-                approved.push(pending_loan(connection, &loan.loan_id).await?);
+            for drawn in demo::draw_loans(connection, now, count).await? {
+                let known = match &given.customer_id {
+                    Some(id) => query_as(CUSTOMER).bind(id).fetch_optional(&mut *connection).await?,
+                    None => None,
+                };
+                let drawn = known.into_iter().fold(drawn, |drawn, known: Customer| known.applied_to(drawn));
+                let loan = given.applied_to(drawn)?;
+                loans::add(connection, &loan, None).await?;
+                approved.push(loan);
             }
             Ok(approved)
         })
@@ -229,62 +233,45 @@ impl GivenLoan {
     }
 }
 
-const SELECT_CUSTOMER: &str = "SELECT customer_id FROM loan WHERE loan_id = $1";
+const CUSTOMER: &str = "
+    SELECT first_name, last_name, phone_number, id_number, nickname, gender, status, account_id, account_number,
+           account_status, credit_score, risk_level
+    FROM customer WHERE customer_id = $1";
 
-const COUNT_CUSTOMERS: &str = "SELECT count(*) FROM customer WHERE customer_id = $1";
-
-const SET_CUSTOMER: &str = "UPDATE loan SET customer_id = $2 WHERE loan_id = $1";
-
-const DELETE_CUSTOMER: &str = "DELETE FROM customer WHERE customer_id = $1";
-
-const WRITE_LOAN: &str = "
-    UPDATE loan SET loan_id = $2, customer_id = $3, amount = $4, remaining_balance = $5,
-        interest_rate_bp = $6, term_months = $7, purpose = $8, notes = $9, approver_id = $10,
-        approver_name = $11, approver_email = $12, approved_at = $13, created_at = $14, updated_at = $15
-    WHERE loan_id = $1";
-
-/// Assigns the generated loan to the customer `customer_id`, if there is one, and deletes the generated
-/// customer.
-async fn assign_to_existing_customer(
-    db: &mut Connection,
-    loan_id: &LoanId,
-    customer_id: &CustomerId,
-) -> Result<(), Failure> {
-    let previous_customer: CustomerId =
-        query_scalar(SELECT_CUSTOMER).bind(loan_id).fetch_one(&mut *db).await?;
-    let found: i64 = query_scalar(COUNT_CUSTOMERS).bind(customer_id).fetch_one(&mut *db).await?;
-    if found > 0 && previous_customer != *customer_id {
-        query(SET_CUSTOMER).bind(loan_id).bind(customer_id).execute(&mut *db).await?;
-        query(DELETE_CUSTOMER).bind(previous_customer).execute(db).await?;
-    }
-    Ok(())
+/// A customer who is there already.
+#[derive(sqlx_macros::FromRow)]
+struct Customer {
+    first_name: String,
+    last_name: String,
+    phone_number: String,
+    id_number: String,
+    nickname: Option<String>,
+    gender: Option<String>,
+    status: String,
+    account_id: AccountId,
+    account_number: String,
+    account_status: String,
+    credit_score: Option<i64>,
+    risk_level: Option<String>,
 }
 
-/// Overwrites the generated loan `loan_id` and its customer with `loan`.
-async fn write(db: &mut Connection, loan_id: &LoanId, loan: &PendingLoan) -> Result<(), Failure> {
-    let previous_customer: CustomerId =
-        query_scalar(SELECT_CUSTOMER).bind(loan_id).fetch_one(&mut *db).await?;
-    loans::write_customer(db, loan).await?;
-    query(WRITE_LOAN)
-        .bind(loan_id)
-        .bind(&loan.loan_id)
-        .bind(&loan.customer_id)
-        .bind(loan.total_loan_amount)
-        .bind(loan.remaining_balance)
-        .bind(loan.interest_rate_bp)
-        .bind(loan.term)
-        .bind(&loan.purpose)
-        .bind(&loan.notes)
-        .bind(&loan.approver_id)
-        .bind(&loan.approver_name)
-        .bind(&loan.approver_email)
-        .bind(loan.approved_at)
-        .bind(loan.loan_created_at)
-        .bind(loan.loan_updated_at)
-        .execute(&mut *db)
-        .await?;
-    if previous_customer != loan.customer_id {
-        query(DELETE_CUSTOMER).bind(previous_customer).execute(db).await?;
+impl Customer {
+    /// `loan`, as one of this customer.
+    fn applied_to(self, loan: PendingLoan) -> PendingLoan {
+        PendingLoan {
+            customer_first_name: self.first_name,
+            customer_last_name: self.last_name,
+            customer_phone_number: self.phone_number,
+            customer_id_number: self.id_number,
+            customer_nickname: self.nickname,
+            customer_gender: self.gender,
+            customer_status: self.status,
+            customer_account_id: self.account_id,
+            account_number: self.account_number,
+            account_status: self.account_status,
+            credit_score: self.credit_score,
+            risk_level: self.risk_level,
+            ..loan
+        }
     }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use crate::sandboxes::Sandbox;
 use base::{clock::UnixMillis, email::Email, error::Failure, ids::LoanId};
 use lending::{
     demo,
-    events::Trail,
+    events::{Entry, Kind, Trail},
     mobile_money::Outcome,
     payouts::{self, Record},
 };
@@ -30,8 +30,9 @@ pub async fn make(sandbox: &Sandbox, given: GivenPayout, trail: &Trail) -> Resul
     let now = sandbox.clock.now();
     let chance = u64::from_be_bytes(sandbox.randomness.bytes());
     let payout = given.checked(now)?;
+    let entry = payout.loan_id.iter().fold(Entry::of(Kind::PayoutMade), |entry, id| entry.about(id.as_str()));
     trail
-        .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
+        .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             let payout_id = demo::pay_in_the_past(connection, now, chance, payout).await?;
             payouts::record(connection, &payout_id).await
         })

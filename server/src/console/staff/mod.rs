@@ -15,7 +15,7 @@ use lending::{
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH},
         session,
     },
-    events::Trail,
+    events::{Entry, Kind, Trail},
 };
 use settings::values;
 use store::{Connection, query, query_as};
@@ -146,8 +146,14 @@ pub async fn change(
     trail: &Trail,
 ) -> Result<Account, Failure> {
     let clock = sandbox.clock.clone();
+    let entry = |kind| Entry::of(kind).about(email.as_str());
+    let activity = change
+        .is_active
+        .map(|is_active| entry(if is_active { Kind::AccountActivated } else { Kind::AccountDeactivated }));
+    let role = change.role.map(|role| entry(Kind::RoleChanged).with("role", role));
+    let entries = activity.into_iter().chain(role);
     trail
-        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
+        .write(sandbox.database.begin().await?, entries, async move |connection: &mut Connection| {
             let now = clock.now();
             if let Some(is_active) = change.is_active {
                 accounts::set_active(connection, &email, is_active, &clock).await?;
@@ -165,13 +171,15 @@ pub async fn change(
 /// # Errors
 /// [`AuthRefusal::UserNotFound`].
 pub async fn expire(sandbox: &Sandbox, email: Option<Email>, trail: &Trail) -> Result<u64, Failure> {
+    let entry = Entry::of(Kind::SessionsEnded);
+    let entry = email.iter().fold(entry, |entry, email| entry.about(email.as_str()));
     let mut reader = sandbox.database.read().await?;
     let staff = match email {
         Some(email) => vec![Staff::by_email(&mut reader, &email).await?.ok_or(AuthRefusal::UserNotFound)?],
         None => accounts::all(&mut reader).await?,
     };
     drop(reader);
-    trail.write_alone(sandbox.database.begin().await?).await?;
+    trail.write_alone(sandbox.database.begin().await?, entry).await?;
     let mut ended = 0;
     for staff in staff {
         let (now, earliest) = (sandbox.clock.now(), sandbox.clock.earliest());

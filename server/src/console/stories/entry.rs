@@ -4,7 +4,7 @@ use crate::sandboxes::{Record, Server};
 use base::{email::Email, error::Failure};
 use lending::auth::{Role, fingerprint::Fingerprints};
 
-use super::links::{name_of, roles_in};
+use super::links::roles_in;
 use crate::console::ConsoleRefusal;
 
 /// Keeps a code from being taken for a fingerprint of anything else.
@@ -19,7 +19,7 @@ pub fn entry_url(server: &Server, record: &Record, role: Role) -> String {
 
 /// The code with which somebody enters the sandbox `id`. It is made of the deployment's secret, so nothing is stored.
 fn code(server: &Server, id: &str, role: Role) -> String {
-    let role = name_of(role);
+    let role = role.to_string();
     format!("{role}.{}", Fingerprints::new(&server.secret).of(&[PURPOSE, id, &role]))
 }
 
@@ -36,6 +36,6 @@ pub fn role_of(server: &Server, id: &str, given: &str) -> Result<Role, Failure> 
 
 /// The address of the demo account with `role`.
 pub fn account_of(role: Role) -> Result<Email, Failure> {
-    let email = format!("{}@mkopo.test", name_of(role));
+    let email = format!("{role}@mkopo.test");
     Email::parse(&email).ok_or_else(|| Failure::Internal(email))
 }

@@ -15,7 +15,7 @@ use base::{
 };
 use lending::{
     auth::{Role, fingerprint::Fingerprints},
-    events::Trail,
+    events::{Entry, Kind, Trail},
 };
 use store::{Connection, query, query_as, query_scalar};
 
@@ -87,11 +87,6 @@ fn as_list<S: Serializer>(stored: &str, serializer: S) -> Result<S::Ok, S::Error
     serializer.collect_seq(roles_in(stored))
 }
 
-/// The name of a role, as in the contract.
-pub fn name_of(role: Role) -> String {
-    serde_json::to_value(role).ok().and_then(|role| role.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
 /// A link to make.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -150,8 +145,9 @@ pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLi
     let token = hex::encode(server.randomness.bytes::<16>());
     let fingerprint = fingerprint(server, &token);
     let (link_id, story) = (id.clone(), new.story);
+    let entry = Entry::of(Kind::StoryLinkMade).about(&story);
     trail
-        .write(server.database.begin().await?, async move |connection: &mut Connection| {
+        .write(server.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let working: i64 = query_scalar(COUNT).bind(now).fetch_one(&mut *connection).await?;
             if working >= MAX_LINKS {
                 return Err(ConsoleRefusal::TooManyLinks.into());
@@ -160,7 +156,7 @@ pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLi
                 .bind(link_id)
                 .bind(fingerprint)
                 .bind(story)
-                .bind(roles.iter().map(|role| name_of(*role)).collect::<Vec<_>>().join(" "))
+                .bind(roles.iter().map(Role::to_string).collect::<Vec<_>>().join(" "))
                 .bind(i64::from(worlds))
                 .bind(i64::try_from(lives_for.as_millis()).unwrap_or(i64::MAX))
                 .bind(now.plus(works_for))
@@ -224,8 +220,9 @@ const REVOKE: &str = "UPDATE story_link SET revoked_at = $2 WHERE link_id = $1 A
 /// [`ConsoleRefusal::LinkNotFound`].
 pub async fn revoke(server: &Server, id: LinkId, trail: &Trail) -> Result<(), Failure> {
     let now = server.clock.unset_now();
+    let entry = Entry::of(Kind::StoryLinkRevoked).about(id.as_str());
     trail
-        .write(server.database.begin().await?, async move |connection: &mut Connection| {
+        .write(server.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let revoked = query(REVOKE).bind(id).bind(now).execute(connection).await?;
             if revoked == 0 { Err(ConsoleRefusal::LinkNotFound.into()) } else { Ok(()) }
         })

@@ -22,7 +22,7 @@ use crate::{
 use base::error::Failure;
 use lending::{
     auth::{client_address::ClientAddress, limits::network},
-    events::{Kind, NewEvent, Trail},
+    events::Trail,
 };
 use settings::Settings;
 use web::notice::{self, escaped};
@@ -88,9 +88,8 @@ async fn open(
     }
     let of_link = OfLink { link_id: link.id.clone(), ends_at: now.plus(link.lives_for()) };
     let new = NewTold { name: None, expires_in: LONGEST_EXPIRY, of_link: Some(of_link) };
-    let event = NewEvent::new(now, Kind::SandboxMade, "a guest", Some(address))
-        .details(&format!("story {}", file.name));
-    let made = match begin(server, &file, new, &Trail::of(vec![event])).await {
+    let trail = Trail::by("a guest", Some(address), now).noting(format!("story {}", file.name));
+    let made = match begin(server, &file, new, &trail).await {
         Ok(made) => made,
         Err(failure) => {
             links::release(server, &link).await?;

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{
     Stories,
-    links::{self, Ended, Link, MadeLink, NewLink, name_of, roles_in},
+    links::{self, Ended, Link, MadeLink, NewLink, roles_in},
 };
 use crate::console::view::{
     form::{Button, Field},
@@ -14,6 +14,7 @@ use crate::console::view::{
     words::{Tone, duration_text, number, tag, timestamp},
 };
 use base::clock::UnixMillis;
+use lending::auth::Role;
 
 /// The choices of roles: the first one is of who opens the link.
 const ROLES: [(&str, &str); 5] = [
@@ -97,7 +98,7 @@ fn row(visit: &Visit, link: &Link, now: UnixMillis) -> AnyView {
             .field("id", link.id.as_str());
         visit.button(button)
     });
-    let roles = link.roles().into_iter().map(name_of).collect::<Vec<_>>().join(", ");
+    let roles = link.roles().iter().map(Role::to_string).collect::<Vec<_>>().join(", ");
     view! {
         <tr>
             <td><b>{link.story.clone()}</b>" "{state}</td>

@@ -12,7 +12,7 @@ use crate::{
     sandboxes::{Sandbox, sync},
 };
 use base::error::Failure;
-use lending::events::Trail;
+use lending::events::{Kind, Trail};
 use store::{Connection, query, query_as};
 
 /// The story of a sandbox, as it is stored.
@@ -152,7 +152,8 @@ pub async fn go_on(sandbox: &Sandbox, trail: &Trail) -> Result<Option<Progress>,
     if let Some(act) = act.filter(|_| !told.acted)
         && told.claim(sandbox).await?
     {
-        if let Err(failure) = run(sandbox, act, trail).await {
+        let trail = trail.clone().all_of(Kind::StoryGoneOn);
+        if let Err(failure) = run(sandbox, act, &trail).await {
             told.release(sandbox).await?;
             return Err(failure);
         }

@@ -27,7 +27,6 @@ async fn archive(sandbox: Sandbox) -> Result<Response, Failure> {
 }
 
 async fn clear_traffic(sandbox: Sandbox, trail: Trail) -> Result<StatusCode, Failure> {
-    trail.write_alone(sandbox.database.begin().await?).await?;
-    sandbox.traffic.clear();
+    super::clear(&sandbox, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }

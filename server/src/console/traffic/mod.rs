@@ -14,6 +14,7 @@ use crate::{
     traffic::{Call, Snapshot, secrets::Secrets},
 };
 use base::error::Failure;
+use lending::events::{Entry, Kind, Trail};
 
 /// At most `limit` of the calls that `filter` matches, newest first.
 ///
@@ -25,6 +26,16 @@ async fn latest(sandbox: &Sandbox, limit: usize, filter: Filter) -> Result<Vec<C
         matching.take(limit).map(|entry| entry.call(secrets)).collect()
     };
     read(sandbox, calls).await
+}
+
+/// Forgets all calls.
+///
+/// # Errors
+/// If the event can't be written; then the calls stay.
+async fn clear(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
+    trail.write_alone(sandbox.database.begin().await?, Entry::of(Kind::TrafficCleared)).await?;
+    sandbox.traffic.clear();
+    Ok(())
 }
 
 /// Reads the kept data in a thread of its own, because masking a thousand bodies would delay other calls.

@@ -170,8 +170,7 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "forget" => {
-            visit.trail.write_alone(visit.sandbox.database.begin().await?).await?;
-            visit.sandbox.traffic.clear();
+            super::clear(&visit.sandbox, &visit.trail).await?;
             Ok(Done::new("cleared"))
         }
         _ => Err(FieldError::unknown_action()),

@@ -3,7 +3,10 @@
 use secrecy::SecretString;
 
 use super::{Role, Staff, otp, password::Passwords, session};
-use crate::{auth::AuthRefusal, events::Trail};
+use crate::{
+    auth::AuthRefusal,
+    events::{Entry, Kind, Trail},
+};
 use base::{
     clock::{Clock, UnixMillis},
     email::Email,
@@ -58,8 +61,9 @@ pub async fn open(
     }
     let password_hash = passwords.hash(password).await?;
     let staff_id: StaffId = randomness.id(now);
+    let entry = Entry::of(Kind::AccountOpened).about(email.as_str()).with("role", role);
     trail
-        .write(database.begin().await?, async move |connection: &mut Connection| {
+        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             query(INSERT)
                 .bind(&staff_id)
                 .bind(email)

@@ -88,6 +88,7 @@ kinds! {
     StoryGoneOn "story_gone_on" "Story gone on",
     StoryLinkMade "story_link_made" "Link to a story made",
     StoryLinkRevoked "story_link_revoked" "Link to a story revoked",
+    // Written by earlier versions only.
     ConsoleChange "console_change" "Change on the console",
 }
 

@@ -13,7 +13,7 @@ mod trail;
 pub use carry::{carry_over, since_backup};
 pub use kind::Kind;
 pub use search::{Event, Filter, search};
-pub use trail::Trail;
+pub use trail::{Entry, Trail};
 
 use std::net::IpAddr;
 

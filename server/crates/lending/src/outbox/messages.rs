@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::events::Trail;
+use crate::events::{Entry, Kind, Trail};
 use base::{
     clock::UnixMillis,
     email::{self, Email},
@@ -104,9 +104,13 @@ const EMPTY: &str = "DELETE FROM outbox_message";
 /// Deletes all messages, sent or not.
 pub async fn empty(database: &Database, trail: &Trail) -> Result<(), Failure> {
     trail
-        .write(database.begin().await?, async move |connection: &mut Connection| {
-            query(EMPTY).execute(connection).await?;
-            Ok(())
-        })
+        .write(
+            database.begin().await?,
+            [Entry::of(Kind::MessagesDeleted)],
+            async move |connection: &mut Connection| {
+                query(EMPTY).execute(connection).await?;
+                Ok(())
+            },
+        )
         .await
 }

@@ -141,12 +141,10 @@ impl Deployer {
         by(&self.token.name)
     }
 
-    /// The mark of an act on the token's slice, with its event of that `kind`.
-    fn mark(&self, slices: &Slices, kind: Kind, details: &[String]) -> Result<Mark, Failure> {
-        let at = slices.clock.unset_now();
-        let event = NewEvent::new(at, kind, self.by(), Some(self.address.0)).about(&self.token.slice);
-        let event = if details.is_empty() { event } else { event.details(&details.join(", ")) };
-        Mark::now(slices, Some(self.by()), Trail::of(vec![event]))
+    /// The mark of an act on the token's slice.
+    fn mark(&self, slices: &Slices) -> Result<Mark, Failure> {
+        let trail = Trail::by(self.by(), Some(self.address.0), slices.clock.unset_now());
+        Mark::now(slices, Some(self.by()), trail)
     }
 }
 
@@ -170,15 +168,11 @@ async fn publish(
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
     let share = Share::from_request(percent, plan.as_deref())?;
-    let given =
-        percent.map(|percent| format!("percent: {percent}")).or(plan.map(|plan| format!("plan: {plan}")));
     let publication = publication(&slices, hold, force, share, watch)?;
     let bundled = Bundled::of(&slices).await?;
     let build = receive(&slices, &bundled, request).await?;
     deployer.check(&slices, build.name.as_str()).await?;
-    let details = [format!("version: {}", build.version)].into_iter();
-    let details: Vec<String> = details.chain(hold.then(|| "hold: true".to_owned())).chain(given).collect();
-    let mark = deployer.mark(&slices, Kind::SlicePublished, &details)?;
+    let mark = deployer.mark(&slices)?;
     let (slice, is_new) = publish::publish(&slices.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
@@ -191,7 +185,7 @@ async fn activate(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&slices, &name).await?;
     let version = name.version_from_request(&version)?;
-    let mark = deployer.mark(&slices, Kind::SliceActivated, &[format!("version: {version}")])?;
+    let mark = deployer.mark(&slices)?;
     let bundled = Bundled::of(&slices).await?;
     activate::activate(&slices.database, &bundled, name, version, watch, mark).await.map(Answer)
 }
@@ -202,7 +196,7 @@ async fn roll_back(
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&slices, &name).await?;
-    let mark = deployer.mark(&slices, Kind::SliceRolledBack, &[])?;
+    let mark = deployer.mark(&slices)?;
     let bundled = Bundled::of(&slices).await?;
     activate::roll_back(&slices.database, &bundled, name, mark).await.map(Answer)
 }
@@ -215,7 +209,7 @@ async fn roll_out(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&slices, &name).await?;
     let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
-    let mark = deployer.mark(&slices, Kind::SliceRolledOut, &[])?;
+    let mark = deployer.mark(&slices)?;
     let (bundled, database) = (Bundled::of(&slices).await?, &slices.database);
     roll_out::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
 }
@@ -227,7 +221,7 @@ async fn change(
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&slices, &name).await?;
-    let mark = deployer.mark(&slices, change.kind(), &[])?;
+    let mark = deployer.mark(&slices)?;
     let bundled = Bundled::of(&slices).await?;
     roll_out::change(&slices.database, &bundled, name, change, mark).await.map(Answer)
 }

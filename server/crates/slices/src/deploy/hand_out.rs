@@ -9,7 +9,7 @@ use std::{
 use super::{AddedToken, NewToken, add, digest, list, revoke};
 use crate::{build::SliceName, of_world::Slices};
 use base::error::Failure;
-use lending::events::{Kind, NewEvent, Trail};
+use lending::events::Trail;
 use store::query_scalar;
 
 /// The name of the tokens.
@@ -77,18 +77,14 @@ async fn warn_if_unknown(
 /// Adds a token, in place of the one whose file is gone.
 async fn make(slices: &Slices, slice: SliceName) -> Result<String, Failure> {
     let (database, now) = (&slices.shared.database, slices.clock.unset_now());
-    let trail = |kind| {
-        let event = NewEvent::on_command_line(now, kind).about(slice.as_str());
-        Trail::of(vec![event.details(&format!("name: {NAME}"))])
-    };
+    let trail = Trail::of_command_line(now);
     let all = list(&mut *database.read().await?).await?;
     if all.iter().any(|token| token.slice == slice.as_str() && token.name == NAME) {
         let (slice, name) = (slice.as_str().to_owned(), NAME.to_owned());
-        revoke(database, slice, name, &trail(Kind::DeployTokenRevoked)).await?;
+        revoke(database, slice, name, &trail).await?;
     }
-    let added = trail(Kind::DeployTokenAdded);
-    let new = NewToken { slice: slice.clone(), name: NAME.to_owned(), lifetime: LIFETIME };
-    let AddedToken { token, .. } = add(database, &slices.randomness, new, now, &added).await?;
+    let new = NewToken { slice, name: NAME.to_owned(), lifetime: LIFETIME };
+    let AddedToken { token, .. } = add(database, &slices.randomness, new, now, &trail).await?;
     Ok(token)
 }
 

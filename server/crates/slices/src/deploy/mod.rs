@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{build::SliceName, refusal::SliceRefusal};
 use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
-use lending::events::Trail;
+use lending::events::{Entry, Kind, Trail};
 use settings::values;
 use store::{Connection, Database, query, query_as};
 
@@ -106,8 +106,10 @@ pub async fn add(
     let added = AddedToken { slice: slice.as_str().to_owned(), name, created_at: now, expires_at, token };
     let AddedToken { slice, name, .. } = &added;
     let (slice, name) = (slice.clone(), name.clone());
+    let entry =
+        Entry::of(Kind::DeployTokenAdded).about(&slice).with("token", &name).with("until", expires_at);
     trail
-        .write(database.begin().await?, async move |connection: &mut Connection| {
+        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             let rows = query(ADD)
                 .bind(digest)
                 .bind(&slice)
@@ -140,8 +142,9 @@ const REVOKE: &str = "DELETE FROM deploy_token WHERE slice = $1 AND name = $2";
 /// # Errors
 /// [`SliceRefusal::DeployTokenNotFound`].
 pub async fn revoke(database: &Database, slice: String, name: String, trail: &Trail) -> Result<(), Failure> {
+    let entry = Entry::of(Kind::DeployTokenRevoked).about(&slice).with("token", &name);
     trail
-        .write(database.begin().await?, async move |connection: &mut Connection| {
+        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             let revoked = query(REVOKE).bind(&slice).bind(&name).execute(connection).await?;
             if revoked == 0 { Err(SliceRefusal::DeployTokenNotFound { slice, name }.into()) } else { Ok(()) }
         })

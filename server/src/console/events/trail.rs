@@ -1,0 +1,25 @@
+//! The trail of every call and form of the console, which the acts write to.
+
+use axum::{extract::Request, middleware::Next, response::Response};
+
+use crate::{console::door::Operator, sandboxes::Sandbox};
+use lending::{auth::client_address::ClientAddress, events::Trail};
+
+/// The author of acts by programs: all have the same token.
+const OPERATOR: &str = "operator";
+
+/// Attaches the trail to a call or a form.
+pub async fn attach(
+    sandbox: Sandbox,
+    ClientAddress(address): ClientAddress,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let operator = request.extensions().get::<Operator>();
+    let who = operator.map_or_else(|| OPERATOR.to_owned(), Operator::name);
+    let trail = Trail::by(who, Some(address), sandbox.clock.unset_now());
+    // Events about builds are in the store of `main`.
+    let trail = if sandbox.is_main() { trail } else { trail.noting(format!("in sandbox {}", sandbox.name)) };
+    request.extensions_mut().insert(trail);
+    next.run(request).await
+}
