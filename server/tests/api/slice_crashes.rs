@@ -307,19 +307,19 @@ async fn places_of_builds_and_files_that_do_not_exist_are_ignored() {
 #[tokio::test]
 async fn of_51_places_of_a_build_50_are_kept_and_the_rest_is_counted() {
     let (app, _portal) = started().await;
-    let people = people(&app, 2).await;
+    let people = people(&app, 7).await;
     // Without a map, each position is a place of its own.
     publish(&app, &build_with("mfe-loans", "0.2.0", "loans.js", CODE.into())).await;
     publish(&app, &build_with("mfe-loans", "0.3.0", "loans.js", CODE.into())).await;
     let reports: Vec<Value> = (1..=51).map(|column| crash("0.2.0", &[at(column)])).collect();
-    for reports in reports.chunks(20) {
-        report(&app, "192.0.2.1", Some(&people[0]), reports).await;
+    for (reports, person) in reports.chunks(10).zip(&people) {
+        report(&app, "192.0.2.1", Some(person), reports).await;
         look(&app).await;
     }
     assert_eq!(kept(&app).await.len(), 50);
     assert_eq!(dropped(&app, "too_many_places").await, Some(1));
     let more = [crash("0.2.0", &[at(1)]), crash("0.2.0", &[at(99)]), crash("0.3.0", &[at(99)])];
-    report(&app, "192.0.2.1", Some(&people[1]), &more).await;
+    report(&app, "192.0.2.1", Some(&people[6]), &more).await;
     look(&app).await;
     let kept = kept(&app).await;
     assert_eq!(kept.len(), 51);
@@ -329,6 +329,28 @@ async fn of_51_places_of_a_build_50_are_kept_and_the_rest_is_counted() {
     );
     assert!(kept.contains(&row("0.3.0", "loans.js:1:99", 1, 1)), "another build has its own: {kept:?}");
     assert_eq!(dropped(&app, "too_many_places").await, Some(2));
+}
+
+#[tokio::test]
+async fn one_person_finds_at_most_10_places_of_a_build_so_that_others_find_theirs() {
+    let (app, _portal) = started().await;
+    let people = people(&app, 2).await;
+    publish(&app, &build_with("mfe-loans", "0.2.0", "loans.js", CODE.into())).await;
+    let reports: Vec<Value> = (1..=60).map(|column| crash("0.2.0", &[at(column)])).collect();
+    for reports in reports.chunks(20) {
+        report(&app, "192.0.2.1", Some(&people[0]), reports).await;
+        look(&app).await;
+    }
+    assert_eq!(kept(&app).await.len(), 10);
+    assert_eq!(dropped(&app, "too_many_places").await, Some(50));
+    let real = [crash("0.2.0", &[at(188)]), crash("0.2.0", &[at(1)])];
+    report(&app, "192.0.2.1", Some(&people[1]), &real).await;
+    // Where somebody else crashed, too, is no place of their own.
+    report(&app, "192.0.2.1", Some(&people[0]), &[crash("0.2.0", &[at(1)])]).await;
+    look(&app).await;
+    let kept = kept(&app).await;
+    assert!(kept.contains(&row("0.2.0", "loans.js:1:188", 1, 1)), "{kept:?}");
+    assert!(kept.contains(&row("0.2.0", "loans.js:1:1", 3, 2)), "{kept:?}");
 }
 
 #[tokio::test]

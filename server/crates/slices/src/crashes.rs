@@ -8,6 +8,9 @@ use store::{Connection, query, query_as};
 /// Maximum number of places that are kept of a build.
 const MAX_PLACES: usize = 50;
 
+/// Number of places that one person has seen from which no new ones of theirs are kept: nobody takes those of others.
+const MAX_PLACES_OF_ONE: usize = 10;
+
 /// A crash of a build, as one person has seen it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Crash {
@@ -20,7 +23,7 @@ pub(super) struct Crash {
     pub staff_id: StaffId,
 }
 
-const PLACES: &str = "SELECT DISTINCT error, place FROM slice_crash WHERE name = $1 AND version = $2";
+const PLACES: &str = "SELECT error, place, staff_id FROM slice_crash WHERE name = $1 AND version = $2";
 
 const NOTE: &str = "
     INSERT INTO slice_crash (name, version, error, place, staff_id, times, seen_at)
@@ -35,7 +38,7 @@ pub(super) async fn note(
     crashes: &BTreeMap<Crash, i64>,
     at: UnixMillis,
 ) -> Result<i64, Failure> {
-    let mut places: BTreeMap<(&str, &str), BTreeSet<(String, String)>> = BTreeMap::new();
+    let mut places: BTreeMap<(&str, &str), Places> = BTreeMap::new();
     let mut dropped = 0;
     for (Crash { name, version, error, place, staff_id }, times) in crashes {
         let build = (name.as_str(), version.as_str());
@@ -43,15 +46,18 @@ pub(super) async fn note(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
                 let stored = query_as(PLACES).bind(name).bind(version).fetch_all(&mut *connection).await?;
-                unknown.insert(stored.into_iter().collect())
+                let stored: Vec<(String, String, StaffId)> = stored;
+                let mut of_build = Places::default();
+                stored.into_iter().for_each(|(error, place, person)| of_build.insert((error, place), person));
+                unknown.insert(of_build)
             }
         };
-        let new = (error.clone(), place.clone());
-        if of_build.len() >= MAX_PLACES && !of_build.contains(&new) {
+        let place_of_error = (error.clone(), place.clone());
+        if !of_build.have_room_for(&place_of_error, staff_id) {
             dropped += times;
             continue;
         }
-        of_build.insert(new);
+        of_build.insert(place_of_error, staff_id.clone());
         query(NOTE)
             .bind(name)
             .bind(version)
@@ -64,6 +70,22 @@ pub(super) async fn note(
             .await?;
     }
     Ok(dropped)
+}
+
+/// The places of a build, each with the people who have seen it.
+#[derive(Default)]
+struct Places(BTreeMap<(String, String), BTreeSet<StaffId>>);
+
+impl Places {
+    fn insert(&mut self, place: (String, String), person: StaffId) {
+        self.0.entry(place).or_default().insert(person);
+    }
+
+    /// A place that is known has room for everybody.
+    fn have_room_for(&self, place: &(String, String), person: &StaffId) -> bool {
+        let own = || self.0.values().filter(|people| people.contains(person)).count();
+        self.0.contains_key(place) || self.0.len() < MAX_PLACES && own() < MAX_PLACES_OF_ONE
+    }
 }
 
 /// A place at which a build crashed.
