@@ -120,7 +120,7 @@ fuzz: tools python ## Send the server and its parsers much more generated input 
 	@contract/check --examples 500
 
 .PHONY: soak
-soak: tools ## Run the long payout tests: random schedules, kills, full disks, copies, several servers, a cluster that fails over; hostile requests (SCHEDULES=, ROUNDS=, FAILOVERS=, REQUESTS=)
+soak: tools ## Run the long payout tests: random schedules, kills, full disks, copies, several servers, a cluster that fails over; hostile requests; journeys whose exported traces are searched (SCHEDULES=, ROUNDS=, FAILOVERS=, REQUESTS=)
 	@MKOPO_TEST_SCHEDULES=$(SCHEDULES) $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip on_postgresql --skip servers:: --skip failover::
 	@MKOPO_TEST_REQUESTS=$(REQUESTS) $(CARGO) test --release $(MANIFEST) --test api -- --ignored --nocapture --skip on_postgresql
 	@MKOPO_TEST_SCHEDULES=$$(($(SCHEDULES) / 20)) MKOPO_TEST_ROUNDS=$(ROUNDS) \
@@ -128,6 +128,7 @@ soak: tools ## Run the long payout tests: random schedules, kills, full disks, c
 		--skip failover::
 	@MKOPO_TEST_FAILOVERS=$(FAILOVERS) \
 		$(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1 failover::
+	@MKOPO_E2E_EXPORT=true $(MAKE) journeys
 
 .PHONY: mutants
 mutants: tools packages ## Change the code that pays out, limits, separates or masks, and list what no test notices (PART=masks for some of it)

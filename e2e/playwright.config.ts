@@ -20,7 +20,7 @@ if (isDeployed)
 
 export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
   testDir: 'journeys',
-  globalSetup: 'mkopo-test/portal',
+  globalSetup: process.env.MKOPO_E2E_EXPORT ? './exported-traces.ts' : 'mkopo-test/portal',
   outputDir: '../test-results',
   // What is recorded is the same on every system.
   snapshotPathTemplate: '{testDir}/recorded/{arg}{ext}',
