@@ -1,7 +1,7 @@
-import { session } from 'mfe-kit';
-import { garbled, silent } from 'mfe-kit/testing';
-import { describe, expect, test } from 'vitest';
-import { signInByCode, signInByPassword } from './sign-in';
+import { ApiError, session, setPortalSettings } from 'mfe-kit';
+import { answer, currentUser, garbled, preferences, signedIn, silent } from 'mfe-kit/testing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { adviceOnCode, fieldAtFault, signInByCode, signInByPassword } from './sign-in';
 
 const CREDENTIALS = { email: 'agent@mkopo.test', password: 'Mkopo-demo-1' };
 
@@ -34,4 +34,47 @@ describe.for([
     expect(session.state.status).toBe('signed-out');
     expect(localStorage.getItem('auth_token')).toBeNull();
   });
+
+  test('a session that the browser does not store is ended at the provider, and the sign-in fails', async () => {
+    const full = vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+      throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+    });
+    onTestFinished(() => full.mockRestore());
+    answer('post', path, 200, signedIn());
+    const ended = answer('post', '/api/v1/auth/logout', 200, { message: 'Signed out' });
+    await expect(signIn()).rejects.toThrow('The browser did not store the session');
+    await vi.waitFor(() => expect(ended).toHaveLength(1));
+    expect(ended[0]?.headers.get('Authorization')).toBe(`Bearer ${signedIn().user.token}`);
+    expect(session.state.status).toBe('signed-out');
+  });
+
+  test('with live screens, the session has the name and the role of the answer', async () => {
+    setPortalSettings({ screens: 'live' });
+    onTestFinished(() => setPortalSettings({}));
+    answer('post', path, 200, signedIn());
+    answer('get', '/api/v1/preferences', 200, preferences());
+    const read = answer('get', '/api/v1/auth/me', 200, currentUser());
+    await signIn();
+    await vi.waitFor(() => expect(read).toHaveLength(1));
+    const { name, role } = signedIn().user;
+    expect(session.state.user).toMatchObject({ name, role });
+  });
+});
+
+const refused = (facts: { status?: number; error?: string; message?: string }) =>
+  new ApiError({ kind: 'server', ...facts });
+
+test('a failure is about a field by its error or its message, or about none', () => {
+  expect(fieldAtFault(refused({ error: 'User not found' }))?.field).toBe('email');
+  expect(fieldAtFault(refused({ message: 'Invalid password' }))?.field).toBe('password');
+  expect(fieldAtFault(refused({ error: 'invalid password', message: 'No.' }))?.field).toBe('password');
+  for (const other of [refused({ error: 'account is inactive' }), refused({}), new Error('invalid password')])
+    expect(fieldAtFault(other)).toBeNull();
+});
+
+test('only a refused code is to be checked', () => {
+  const check = 'Check the code, or have a new one sent.';
+  expect(adviceOnCode(refused({ status: 400, error: 'invalid or expired code' }))).toBe(check);
+  for (const other of [refused({ status: 500 }), new ApiError({ kind: 'network' }), new Error('400')])
+    expect(adviceOnCode(other)).toBeUndefined();
 });
