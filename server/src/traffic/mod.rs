@@ -130,3 +130,60 @@ impl Ring {
         Some(oldest)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{body::KeptBody, headers::Headers, *};
+    use axum::http::{HeaderMap, Method};
+    use base::clock::UnixMillis;
+    use lending::demo::DemoData;
+
+    /// A call with this answer.
+    pub(super) fn call(answer: &'static str) -> Entry {
+        Entry {
+            id: 1,
+            at: UnixMillis(0),
+            method: Method::POST,
+            path: "/auth/login".into(),
+            query: None,
+            request_headers: Headers::of_request(&HeaderMap::new()),
+            request_body: KeptBody::None,
+            status: None,
+            response_headers: Headers::of_response(&HeaderMap::new()),
+            response_body: KeptBody::Whole(answer.into()),
+            took: Duration::ZERO,
+            request_id: "1".into(),
+            session: None,
+            fault: None,
+        }
+    }
+
+    #[test]
+    fn the_latest_1000_codes_are_kept_until_the_sandbox_starts_over() {
+        let traffic = Traffic::new(1000);
+        for code in 0..1001 {
+            traffic.code_sent(&code.to_string());
+        }
+        let codes = traffic.snapshot().codes;
+        assert_eq!((codes.len(), &*codes[0], &*codes[999]), (1000, "1", "1000"));
+        let world = DemoData::Empty;
+        traffic.begin_again(Beginning { world, now: UnixMillis(0), is_frozen: false });
+        assert!(traffic.snapshot().codes.is_empty());
+    }
+
+    #[test]
+    fn calls_are_kept_within_a_bound_also_after_they_were_cleared_and_when_it_is_lowered() {
+        let size = call("{}").kept_bytes();
+        let traffic = Traffic::new(3 * size);
+        let keep = |count: usize| (0..count).for_each(|_| traffic.push(call("{}")));
+        keep(4);
+        assert_eq!(traffic.outlines().len(), 3);
+        traffic.clear();
+        keep(3);
+        assert_eq!(traffic.outlines().len(), 3);
+        traffic.bound(2 * size);
+        assert_eq!(traffic.outlines().len(), 2);
+    }
+}

@@ -206,6 +206,7 @@ fn with_masked_phones(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::traffic::tests::call;
 
     fn secrets(codes: &[&str]) -> Secrets {
         let codes = codes.iter().map(|&code| code.into()).collect();
@@ -242,8 +243,8 @@ mod tests {
         );
         assert_eq!(shown(r#"["a@b.c","secret",481516]"#), json!(["•••", "•••", "•••"]));
         assert_eq!(
-            shown(r#"{"phone_number":254712345678,"amount":500}"#),
-            json!({"phone_number": "•••", "amount": 500})
+            shown(r#"{"phone_number":254712345678,"phone":4479460000,"amount":500}"#),
+            json!({"phone_number": "•••", "phone": "•••", "amount": 500})
         );
     }
 
@@ -259,13 +260,21 @@ mod tests {
     fn a_sent_code_is_masked_in_any_text_but_not_inside_of_words() {
         let secrets = secrets(&["481516"]);
         assert_eq!(
-            secrets.masked("481516 a481516 1481516 \"481516\" code=481516."),
-            "••• a481516 1481516 \"•••\" code=•••."
+            secrets.masked("481516 a481516 1481516 481516a 4815161 \"481516\" code=481516."),
+            "••• a481516 1481516 481516a 4815161 \"•••\" code=•••."
         );
         assert_eq!(
             secrets.masked_body(json!({"amount": 481_516, "term": 12})),
             json!({"amount": "•••", "term": 12})
         );
+    }
+
+    #[test]
+    fn a_secret_in_an_answer_is_masked_in_other_calls() {
+        let entry = call(r#"{"user":{"token":"a-short-one"}}"#);
+        let snapshot = Snapshot { entries: vec![entry.into()], codes: Vec::new(), beginning: None };
+        let secrets = Secrets::of(&snapshot, "console-token-of-a-test").unwrap();
+        assert_eq!(secrets.masked("with a-short-one"), "with •••");
     }
 
     #[test]
@@ -275,6 +284,7 @@ mod tests {
         let secrets = secrets(&[]);
         assert_eq!(secrets.masked(&format!("{id} ({token}), {id}")), format!("{id} (•••), {id}"));
         assert_eq!(secrets.masked("the console-token-of-a-test"), "the •••");
+        assert_eq!(secrets.masked("beforeconsole-token-of-a-testafter"), "before•••after");
     }
 
     #[test]
@@ -291,11 +301,11 @@ mod tests {
         let body = json!({
             "amount": 250_000,
             "name": "ordinary",
-            "user": {"Token": " a-token ", "pins": {"otp": [481_516, 48, true]}},
+            "user": {"Token": " a-token ", "pins": {"otp": [481_516, 48, true], "secret": {"is": "in here"}}},
             "new_password": ["12345", "123456", "x".repeat(128), "x".repeat(129)],
         });
         collect(&body, false, &mut known);
-        let expected = ["a-token", "481516", "123456", &"x".repeat(128)].map(str::to_owned);
+        let expected = ["a-token", "481516", "in here", "123456", &"x".repeat(128)].map(str::to_owned);
         assert_eq!(known, HashSet::from(expected));
     }
 

@@ -366,6 +366,16 @@ async fn the_page_downloads_the_har_file() {
     assert_eq!(file.json()["log"]["entries"].as_array().unwrap().len(), 1);
 }
 
+#[tokio::test]
+async fn a_code_that_was_sent_is_masked_before_anybody_has_used_it() {
+    let app = TestApp::start().await;
+    app.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
+    let code = app.newest_code("+254711000003").await;
+    app.call(Method::GET, &format!("/api/v1/auth/{code}"), None).await;
+    let shown = json!(traffic(&app).await).to_string();
+    assert!(shown.contains("/api/v1/auth/•••") && !shown.contains(&code), "{shown}");
+}
+
 // S-90
 #[tokio::test]
 async fn secrets_are_masked_wherever_they_stand() {

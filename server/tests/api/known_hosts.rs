@@ -44,11 +44,16 @@ async fn portal_and_console_answer_only_by_names_that_they_know() {
             "portal.example.com.attacker.example",
             "127.0.0.1.nip.example",
             "localhost.example",
+            "www.evillocalhost",
+            "evilsandboxes.example.com",
         ] {
             let refused = asked(listener, host, path).await.failure();
             assert_eq!((refused.0, refused.1.as_str()), (421, "unknown_host"), "{host}");
             assert!(refused.2.contains("MKOPO_PUBLIC_URL"), "{}", refused.2);
             assert_eq!(asked(listener, host, "/readyz").await.status, StatusCode::OK);
         }
+        // It is known, but has no such sandbox.
+        let below = asked(listener, "pr-12.sandboxes.example.com", path).await.failure();
+        assert_eq!((below.0, below.1.as_str()), (404, "sandbox_not_found"));
     }
 }

@@ -307,6 +307,17 @@ async fn a_name_is_taken_once_and_must_be_a_name() {
 }
 
 #[tokio::test]
+async fn of_calls_that_make_one_name_at_once_one_does_and_the_others_leave_nothing() {
+    let app = TestApp::start().await;
+    let make = || app.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12"})));
+    let made = futures::future::join_all((0..4).map(|_| make())).await;
+    let mut statuses: Vec<u16> = made.iter().map(|answer| answer.status.as_u16()).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 409, 409, 409]);
+    assert_eq!(app.sandbox.server.sandboxes.count_stored().await, 1);
+}
+
+#[tokio::test]
 async fn main_is_listed_not_counted_and_never_removed() {
     let app = TestApp::start().await;
     Given::make(&app, json!({"name": "pr-12"})).await.sign_in("agent").await;

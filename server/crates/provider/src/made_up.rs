@@ -191,17 +191,30 @@ mod tests {
         };
         assert_eq!(shape(&made_up.of(Kind::Id("loan"), "LN-2026-00917")), "XX-9999-99999");
         assert!(Msisdn::parse(&made_up.of(Kind::Phone, "0712345678")).is_some());
-        assert!(made_up.of(Kind::Email, "Wanjiru.K@bank.co.ke").ends_with("@example.com"));
+        let address = made_up.of(Kind::Email, "Wanjiru.K@bank.co.ke");
+        assert!(address.ends_with("@example.com"), "{address}");
+        assert_eq!(made_up.of(Kind::Email, "wanjiru.k@BANK.co.ke"), address, "it is one address");
         let id = made_up.of(Kind::Id("transaction"), "01a1ced3-80d0-7942-9380-aaa0158accb5");
         assert!(is_uuid(&id) && id.as_bytes()[14] == b'7', "{id}");
     }
 
     #[test]
     fn ids_stay_different_and_none_is_an_original_however_few_there_could_be() {
-        let originals: Vec<String> = (0..10).map(|n| n.to_string()).collect();
-        let mut made_up = MadeUp::new(&[1; 32], originals.iter().cloned().collect());
-        let made: HashSet<String> = originals.iter().map(|id| made_up.of(Kind::Id("loan"), id)).collect();
-        assert_eq!(made.len(), 10);
-        assert!(originals.iter().all(|id| !made.contains(id)));
+        for numbers in [0..10, 10..60] {
+            let originals: Vec<String> = numbers.map(|n| n.to_string()).collect();
+            let mut made_up = MadeUp::new(&[1; 32], originals.iter().cloned().collect());
+            let made: HashSet<String> = originals.iter().map(|id| made_up.of(Kind::Id("loan"), id)).collect();
+            assert_eq!(made.len(), originals.len());
+            assert!(originals.iter().all(|id| !made.contains(id)));
+        }
+    }
+
+    #[test]
+    fn no_phone_is_one_of_mobile_moneys_magic_numbers() {
+        let mut made_up = made_up(1, &[]);
+        for number in 0..200 {
+            let phone = made_up.of(Kind::Phone, &format!("0712345{number:03}"));
+            assert!(!phone.starts_with("+25470"), "{phone}");
+        }
     }
 }
