@@ -327,7 +327,7 @@ pub async fn remove(world: &World, id: Option<String>, trail: &Trail) -> Result<
     if let Some(id) = id.as_ref().filter(|id| id.contains('\0')) {
         return Err(FaultRefusal::FaultNotFound(id.clone()).into());
     }
-    let entry = id.iter().fold(Entry::of(EventKind::FaultsRemoved), |entry, id| entry.about(id));
+    let entry = Entry::of(EventKind::FaultsRemoved).about_some(id.as_deref());
     trail
         .write(world.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let removed = query(REMOVE).bind(&id).execute(connection).await?;

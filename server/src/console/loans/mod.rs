@@ -94,7 +94,7 @@ pub async fn approve(
     given.check(count)?;
     let now = sandbox.clock.now();
     let entry = Entry::of(Kind::LoansApproved).with("count", count);
-    let entry = given.loan_id.iter().fold(entry, |entry, id| entry.about(id.as_str()));
+    let entry = entry.about_some(given.loan_id.as_deref());
     let approved = trail
         .write(sandbox.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let mut approved = Vec::new();

@@ -30,7 +30,7 @@ pub async fn make(sandbox: &Sandbox, given: GivenPayout, trail: &Trail) -> Resul
     let now = sandbox.clock.now();
     let chance = u64::from_be_bytes(sandbox.randomness.bytes());
     let payout = given.checked(now)?;
-    let entry = payout.loan_id.iter().fold(Entry::of(Kind::PayoutMade), |entry, id| entry.about(id.as_str()));
+    let entry = Entry::of(Kind::PayoutMade).about_some(payout.loan_id.as_deref());
     trail
         .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             let payout_id = demo::pay_in_the_past(connection, now, chance, payout).await?;

@@ -171,8 +171,7 @@ pub async fn change(
 /// # Errors
 /// [`AuthRefusal::UserNotFound`].
 pub async fn expire(sandbox: &Sandbox, email: Option<Email>, trail: &Trail) -> Result<u64, Failure> {
-    let entry = Entry::of(Kind::SessionsEnded);
-    let entry = email.iter().fold(entry, |entry, email| entry.about(email.as_str()));
+    let entry = Entry::of(Kind::SessionsEnded).about_some(email.as_ref().map(Email::as_str));
     let mut reader = sandbox.database.read().await?;
     let staff = match email {
         Some(email) => vec![Staff::by_email(&mut reader, &email).await?.ok_or(AuthRefusal::UserNotFound)?],

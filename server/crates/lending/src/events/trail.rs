@@ -44,6 +44,14 @@ impl Entry {
         Self { about: Some(about.chars().take(MAX_ABOUT).collect()), ..self }
     }
 
+    /// Sets the subject, if there is one.
+    pub fn about_some(self, about: Option<&str>) -> Self {
+        match about {
+            Some(about) => self.about(about),
+            None => self,
+        }
+    }
+
     /// Adds a detail.
     pub fn with(mut self, name: &str, value: impl Display) -> Self {
         self.details.push(format!("{name}: {value}"));
