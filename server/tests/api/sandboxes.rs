@@ -429,6 +429,33 @@ async fn a_payout_that_was_left_open_is_settled_without_a_call() {
     assert_eq!(records[0]["status"], "COMPLETED");
 }
 
+/// The first server is never told to stop, as if it was killed, and does nothing any more.
+#[tokio::test]
+async fn a_payout_whose_server_was_killed_is_settled_by_the_next_one_without_a_call() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12", "seed": "empty"})).await;
+    let loan = json!({"loan": {"total_loan_amount": 500, "customer_phone_number": "0700009001"}});
+    let loan = one.console(Method::POST, "/loans", Some(loan)).await.json()[0].clone();
+    let session = one.sign_in("agent").await;
+    assert_eq!(app.as_time_passes(one.disburse(&session, &loan)).await.status, StatusCode::ACCEPTED);
+    let killed_at = app.clock.now();
+
+    let next = app.another_server(&[]).await;
+    wait_until("the next server takes the sandbox over", async || {
+        next.clock.advance(Duration::from_secs(1));
+        tend(&next).await;
+        next.sandbox.server.sandboxes.count_open() == 1
+    })
+    .await;
+    let took = next.clock.now().since(killed_at);
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    let settled = next.as_time_passes(async {
+        let one = Given { app: &next, name: one.name.clone(), token: one.token.clone() };
+        one.console(Method::GET, "/payouts?settled=true&wait=25s", None).await.json()
+    });
+    assert_eq!(settled.await[0]["status"], "COMPLETED");
+}
+
 #[tokio::test]
 async fn an_operator_goes_from_one_console_to_another_without_the_token() {
     let app = TestApp::start().await;
