@@ -10,6 +10,7 @@ use futures::future::join_all;
 use lending::demo;
 use mkopo::sandboxes;
 use serde_json::{Value, json};
+use store::{Connection, query};
 
 use crate::{
     browser::{Browser, cookie_of, csrf, get, html, post, words},
@@ -215,6 +216,27 @@ async fn several_servers_may_remove_the_same_sandboxes_at_once() {
 }
 
 #[tokio::test]
+async fn data_without_a_row_is_deleted_once_nobody_can_be_making_it_any_more() {
+    let app = TestApp::start().await;
+    let sandboxes = &app.sandbox.server.sandboxes;
+    for name in ["pr-12", "pr-13"] {
+        Given::make(&app, json!({"name": name})).await;
+    }
+    // As if the process had died before it wrote the row.
+    let forget = app.sandbox.database.write(async |connection: &mut Connection| {
+        query("DELETE FROM sandbox WHERE name = 'pr-12'").execute(connection).await?;
+        Ok(())
+    });
+    forget.await.unwrap();
+    app.clock.advance(Duration::from_mins(9));
+    sandboxes.delete_orphans().await.unwrap();
+    assert_eq!(sandboxes.count_stored().await, 2);
+    app.clock.advance(Duration::from_mins(1));
+    sandboxes.delete_orphans().await.unwrap();
+    assert_eq!(sandboxes.count_stored().await, 1, "that of pr-13 has its row");
+}
+
+#[tokio::test]
 async fn the_same_seed_and_time_give_the_same_bytes() {
     let app = TestApp::start().await;
     let start = json!({"seed": 7, "now": "2026-03-01T09:00:00Z", "frozen": true});
@@ -328,6 +350,10 @@ async fn main_is_listed_not_counted_and_never_removed() {
     assert_eq!(list[1]["url"], "http://pr-12.localhost:8080");
     assert_eq!(list[1]["console_url"], "http://pr-12.localhost:8081/console");
     assert!(list[1]["size"].as_u64().unwrap() > 100_000, "{list:#}");
+    // Once its use is stored, the calls are still the same.
+    app.clock.advance(Duration::from_mins(2));
+    tend(&app).await;
+    assert_eq!(app.console(Method::GET, "/sandboxes", None).await.json()[1]["calls"], 1);
     let removed = app.console(Method::DELETE, "/sandboxes/main", None).await;
     assert_eq!(removed.status, StatusCode::FORBIDDEN);
 }
