@@ -254,14 +254,15 @@ async fn a_sandbox_of_a_link_goes_after_its_time_though_it_is_used_and_can_be_ke
     // Once more changes nothing.
     let again = kept.call(Method::POST, "/story/keep", None).await.json();
     assert_eq!(again["ends_at"], "2026-11-21T09:50:00.000Z");
-    // It is kept over a restart of the server, too.
+    // It is kept over a restart of the server, too, and goes without a call.
     let (host, token, role) = (kept.host, kept.token, kept.role);
     let app = app.restart().await;
     let kept = Guest { app: &app, host, token, role };
+    assert_eq!(count(&app).await, 1);
     app.clock.advance(Duration::from_hours(24 * 7));
-    assert_eq!(kept.call(Method::GET, "/story/told", None).await.failure().1, "sandbox_not_found");
     tend(&app).await;
     assert_eq!(count(&app).await, 0);
+    assert_eq!(kept.call(Method::GET, "/story/told", None).await.failure().1, "sandbox_not_found");
 }
 
 #[tokio::test]
