@@ -41,7 +41,7 @@ describe.for([
     });
     onTestFinished(() => full.mockRestore());
     answer('post', path, 200, signedIn());
-    const ended = answer('post', '/api/v1/auth/logout', 200, { message: 'Signed out' });
+    const ended = answer('post', '/api/v1/auth/logout', 204, undefined);
     await expect(signIn()).rejects.toThrow('The browser did not store the session');
     await vi.waitFor(() => expect(ended).toHaveLength(1));
     expect(ended[0]?.headers.get('Authorization')).toBe(`Bearer ${signedIn().user.token}`);
