@@ -332,8 +332,8 @@ async fn a_name_is_taken_once_and_must_be_a_name() {
 async fn of_calls_that_make_one_name_at_once_one_does_and_the_others_leave_nothing() {
     let app = TestApp::start().await;
     let make = || app.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12"})));
-    let made = futures::future::join_all((0..4).map(|_| make())).await;
-    let mut statuses: Vec<u16> = made.iter().map(|answer| answer.status.as_u16()).collect();
+    let answers = join_all((0..4).map(|_| make())).await;
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status.as_u16()).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [201, 409, 409, 409]);
     assert_eq!(app.sandbox.server.sandboxes.count_stored().await, 1);

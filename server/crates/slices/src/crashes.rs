@@ -48,7 +48,9 @@ pub(super) async fn note(
                 let stored = query_as(PLACES).bind(name).bind(version).fetch_all(&mut *connection).await?;
                 let stored: Vec<(String, String, StaffId)> = stored;
                 let mut of_build = Places::default();
-                stored.into_iter().for_each(|(error, place, person)| of_build.insert((error, place), person));
+                for (error, place, person) in stored {
+                    of_build.insert((error, place), person);
+                }
                 unknown.insert(of_build)
             }
         };
