@@ -434,15 +434,21 @@ async fn outside_demo_mode_a_sandbox_is_empty_and_has_the_tools_of_a_demo() {
     assert!(one.pending(&session).await.is_empty());
 }
 
-#[tokio::test]
-async fn a_payout_that_was_left_open_is_settled_without_a_call() {
-    let app = TestApp::start().await;
-    let one = Given::make(&app, json!({"name": "pr-12", "seed": "empty"})).await;
+/// A sandbox with one payout, whose answer is lost, and the session of the agent who made it.
+async fn with_an_open_payout(app: &TestApp) -> (Given<'_>, String) {
+    let one = Given::make(app, json!({"name": "pr-12", "seed": "empty"})).await;
     let loan = json!({"loan": {"total_loan_amount": 500, "customer_phone_number": "0700009001"}});
     let loan = one.console(Method::POST, "/loans", Some(loan)).await.json()[0].clone();
     let session = one.sign_in("agent").await;
     let paid = app.as_time_passes(one.disburse(&session, &loan)).await;
     assert_eq!(paid.status, StatusCode::ACCEPTED, "its answer is lost");
+    (one, session)
+}
+
+#[tokio::test]
+async fn a_payout_that_was_left_open_is_settled_without_a_call() {
+    let app = TestApp::start().await;
+    let (one, session) = with_an_open_payout(&app).await;
     // Closed for the first time, it may open again by itself.
     let sandboxes = &app.sandbox.server.sandboxes;
     wait_until("the payout is settled, and nothing is due in its sandbox any more", async || {
@@ -459,11 +465,7 @@ async fn a_payout_that_was_left_open_is_settled_without_a_call() {
 #[tokio::test]
 async fn a_payout_whose_server_was_killed_is_settled_by_the_next_one_without_a_call() {
     let app = TestApp::start().await;
-    let one = Given::make(&app, json!({"name": "pr-12", "seed": "empty"})).await;
-    let loan = json!({"loan": {"total_loan_amount": 500, "customer_phone_number": "0700009001"}});
-    let loan = one.console(Method::POST, "/loans", Some(loan)).await.json()[0].clone();
-    let session = one.sign_in("agent").await;
-    assert_eq!(app.as_time_passes(one.disburse(&session, &loan)).await.status, StatusCode::ACCEPTED);
+    let (one, _) = with_an_open_payout(&app).await;
     let killed_at = app.clock.now();
 
     let next = app.another_server(&[]).await;
@@ -476,7 +478,7 @@ async fn a_payout_whose_server_was_killed_is_settled_by_the_next_one_without_a_c
     let took = next.clock.now().since(killed_at);
     assert!(took < Duration::from_secs(10), "{took:?}");
     let settled = next.as_time_passes(async {
-        let one = Given { app: &next, name: one.name.clone(), token: one.token.clone() };
+        let one = Given { app: &next, ..one };
         one.console(Method::GET, "/payouts?settled=true&wait=25s", None).await.json()
     });
     assert_eq!(settled.await[0]["status"], "COMPLETED");
