@@ -1,5 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Mkopo, PASSWORD } from 'mkopo-test';
+
+/** What is never in a span, whoever it belongs to: phones, addresses, tokens and codes. */
+const SECRET = /\b(254|0)[17]\d{8}\b|[\w.+-]+@[\w-]+\.\w+|eyJ[\w-]{10,}|mkopo_deploy_|"\d{6}"/;
+
+/** Fields that are numbers, in which a value may stand by chance. */
+const NUMBERS = /^(traceId|(parentS|s)panId|(start|end)?[tT]imeUnixNano|intValue)$/;
 
 /** A span as it is exported (OTLP as JSON), as far as it matters here. */
 interface Span {
@@ -7,7 +14,6 @@ interface Span {
   spanId: string;
   parentSpanId?: string;
   name: string;
-  links?: { traceId: string }[];
 }
 
 interface Export {
@@ -37,6 +43,16 @@ export async function startReceiver() {
         return scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ ...span, service: name })));
       }),
     );
+  /** Which of these values, and what else that is secret, was exported. */
+  const findings = (values: string[]) => {
+    const found = exported.flatMap((body) => {
+      const text = JSON.stringify(JSON.parse(body), (name, value: unknown) =>
+        NUMBERS.test(name) ? undefined : value,
+      );
+      return [...values.filter((value) => text.includes(value)), ...(SECRET.exec(text)?.slice(0, 1) ?? [])];
+    });
+    return [...new Set(found)];
+  };
   const stop = () => {
     server.closeAllConnections();
     server.close();
@@ -48,7 +64,29 @@ export async function startReceiver() {
     OTEL_BSP_SCHEDULE_DELAY: '100',
     OTEL_BSP_MAX_QUEUE_SIZE: '20000',
   };
-  return { settings, exported, spans, stop };
+  return { settings, spans, findings, stop };
 }
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+/** The names, phones, addresses and numbers in the data of a portal or a sandbox. */
+export async function valuesOf(mkopo: Mkopo) {
+  const { portal } = await mkopo.sessions.open('agent');
+  const { data: loans = [] } = await portal.GET('/api/v1/disbursements/pending');
+  const staff = await mkopo.staff.list();
+  const payouts = await mkopo.payouts.list();
+  const values = [
+    ...loans.flatMap((loan) => [
+      loan.customer_first_name,
+      loan.customer_last_name,
+      loan.customer_phone_number,
+      loan.customer_id_number,
+      loan.account_number,
+      loan.notes,
+    ]),
+    ...payouts.flatMap((payout) => [payout.customer_last_name, payout.phone, payout.transaction_id]),
+    ...staff.flatMap((person) => [person.first_name, person.last_name, person.phone_number, person.email]),
+    PASSWORD,
+  ];
+  return [...new Set(values)].filter((value) => value !== null);
+}
