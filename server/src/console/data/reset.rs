@@ -44,11 +44,7 @@ pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(),
     }
     let hashes = demo::hash_passwords(&sandbox.auth.passwords).await?;
     let sandbox_clock = sandbox.clock.clone();
-    let seed = match start.world {
-        demo::DemoData::Seeded(seed) => seed.to_string(),
-        demo::DemoData::Empty | demo::DemoData::Nothing => "empty".to_owned(),
-    };
-    let entry = Entry::of(Kind::DataReset).with("seed", seed).with_some("now", start.now);
+    let entry = Entry::of(Kind::DataReset).with("seed", start.world).with_some("now", start.now);
     let now = trail
         .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             super::empty(connection).await?;

@@ -71,7 +71,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 
 fn filter_form(visit: &Visit) -> AnyView {
     let any = (String::new(), "Any".to_owned());
-    let kinds = Kind::ALL.iter().map(|kind| (kind.name().to_owned(), kind.text().to_owned()));
+    let kinds = Kind::ALL.iter().map(|kind| (kind.to_string(), kind.text().to_owned()));
     let kinds = std::iter::once(any).chain(kinds).collect();
     let field = |name, label| Field::new(name, label).value(visit.query.text(name));
     view! {

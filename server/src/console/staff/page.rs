@@ -93,8 +93,7 @@ fn row(visit: &Visit, account: Account) -> AnyView {
     };
     let toggle = visit.button(toggle);
     let expire = (open_sessions > 0).then(|| visit.button(button("expire", "End sessions")));
-    let current = serde_json::to_value(role).ok();
-    let current = current.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let current = role.to_string();
     let roles = ROLES
         .map(|role| view! { <option value=role selected=role == current>{role}</option> })
         .collect_view();

@@ -16,7 +16,7 @@ use crate::{
 };
 use base::error::Failure;
 use contract::API;
-use lending::demo::{Beginning, DemoData};
+use lending::demo::Beginning;
 
 /// Characters to encode in a path, besides non-ASCII. Without `%`, so that encoded ones stay as they are.
 const NOT_IN_PATH: AsciiSet = CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'`');
@@ -62,12 +62,7 @@ fn start(beginning: Option<Beginning>) -> String {
         return "Seed: not known, because its data is older than this server's start or was added to."
             .to_owned();
     };
-    let seed = match world {
-        DemoData::Seeded(seed) => seed.to_string(),
-        DemoData::Empty => "empty".to_owned(),
-        DemoData::Nothing => "none".to_owned(),
-    };
-    format!("Seed: {seed}. Start: {now}{}.", if is_frozen { ", clock stopped" } else { "" })
+    format!("Seed: {world}. Start: {now}{}.", if is_frozen { ", clock stopped" } else { "" })
 }
 
 /// The state of a sandbox, as sentences.

@@ -116,11 +116,7 @@ fn listed(calls: Vec<Call>) -> AnyView {
                 Some(status @ 400..500) => tag(Tone::Wait, status.to_string()),
                 Some(status) => tag(Tone::Bad, status.to_string()),
             };
-            let fault = call.fault.map(|kind| {
-                let kind = serde_json::to_value(kind).ok();
-                let kind = kind.as_ref().and_then(Value::as_str).unwrap_or("fault").to_owned();
-                tag(Tone::Wait, format!("fault: {kind}"))
-            });
+            let fault = call.fault.map(|kind| tag(Tone::Wait, format!("fault: {kind}")));
             let user = call.user.unwrap_or_else(|| "not signed in".to_owned());
             view! {
                 <tr>

@@ -8,7 +8,7 @@ mod seed;
 pub use recorded::Recording;
 pub use seed::{PastPayout, draw_loans, pay_in_the_past, seed};
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use futures::future::try_join_all;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
@@ -148,6 +148,16 @@ pub enum DemoData {
     Empty,
     /// No data, and no accounts.
     Nothing,
+}
+
+impl fmt::Display for DemoData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seeded(seed) => seed.fmt(f),
+            Self::Empty => f.write_str("empty"),
+            Self::Nothing => f.write_str("none"),
+        }
+    }
 }
 
 impl DemoData {

@@ -95,7 +95,7 @@ impl NewEvent {
         let Self { kind, who, address, about, details, account, .. } = self;
         let who = account.clone().unwrap_or_else(|| without_address(who));
         tracing::info!(
-            event.kind = kind.name(),
+            event.kind = %kind,
             event.who = who,
             event.about = about.as_deref().map(without_address),
             event.address = address.map(tracing::field::display),

@@ -59,7 +59,7 @@ const SEARCH: &str = r"
 pub async fn search(connection: &mut Connection, filter: &Filter) -> Result<Vec<Event>, Failure> {
     let Filter { kind, who, account_hash, address, since, until, before, limit } = filter;
     let found = query_as(SEARCH)
-        .bind(kind.map(Kind::name))
+        .bind(kind)
         .bind(who.as_deref().map(|who| format!("%{}%", escaped(who))))
         .bind(account_hash)
         .bind(address.as_deref().map(|address| format!("{}%", escaped(address))))
