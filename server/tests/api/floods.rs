@@ -15,7 +15,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::{command_line::mkopo, slices, test_app::TestApp};
+use crate::{command_line::mkopo, contract, slices, test_app::TestApp};
 
 /// JSON nested as deep as the parser goes, 8 KB of it.
 fn nested() -> Value {
@@ -49,6 +49,9 @@ async fn an_address_over_one_kibibyte_is_refused() {
         let answer = app.call(Method::GET, &long, None).await;
         assert_eq!(answer.failure().0, 414, "{path}");
         assert_eq!(answer.failure().1, "uri_too_long");
+    }
+    for (path, method) in contract::operations().iter().filter(|(path, _)| path.contains('{')) {
+        assert!(contract::response(path, method, "414").is_some(), "{method} {path} has no 414");
     }
 }
 
