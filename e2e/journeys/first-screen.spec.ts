@@ -94,6 +94,24 @@ test('what the dashboard needs is fetched while somebody types, and not again', 
   expect(transferred.filter((url) => fetched.includes(url))).toEqual([]);
 });
 
+test('what the dashboard needs is not fetched before the form is there', async ({ page }) => {
+  const fetched: string[] = [];
+  page.on('request', (request) => {
+    if (isPrefetch(request)) fetched.push(request.url());
+  });
+  let before: string[] | undefined;
+  await page.route(/\/login\.[^/]+\.js$/, async (route) => {
+    // What the page does when it is idle is done then.
+    await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
+    before ??= [...fetched];
+    await route.continue();
+  });
+  await page.goto('/login');
+  await expect(email(page)).toBeFocused();
+  await expect.poll(() => fetched.length).toBeGreaterThan(0);
+  expect(before).toEqual([]);
+});
+
 test.describe('what a screen reads first is requested beside its code, once', () => {
   /** Holds the code of the dashboard back until its data was requested; without that, it never comes. */
   async function holdCode(page: Page) {
