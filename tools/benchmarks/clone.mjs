@@ -52,12 +52,14 @@ export class Clone {
     return this.#running.exitCode;
   }
 
-  /** The seconds until something is so; fails if the command ends before. */
-  async time(isSo) {
+  /** The seconds until something is so; fails if the command ends before, or after too many seconds. */
+  async time(isSo, { within = 3600, of = 'the command' } = {}) {
     const started = performance.now();
     while (!(await isSo())) {
       const end = this.#running.exitCode ?? this.#running.signalCode;
       if (end !== null) throw new Error(`it ended with ${end}:\n${(await this.said()).slice(-20_000)}`);
+      if (performance.now() - started > within * 1000)
+        throw new Error(`nothing is seen of ${of} after ${within} s:\n${(await this.said()).slice(-20_000)}`);
       await sleep(50);
     }
     return (performance.now() - started) / 1000;

@@ -16,12 +16,12 @@ import { signIn } from './portal.mjs';
 const TURNS = 5;
 const TITLE = 'Pending Disbursements';
 
-/** One line each, and what stands in its place in a turn. For what a page shows: its title then. */
+/** One text each, and what stands in its place in a turn. For what a page shows: its title then. */
 const CHANGES = [
   {
     what: 'a screen',
     file: 'mfe-loans/src/pending-loans/PendingLoansPage.tsx',
-    line: 'title={texts.pendingDisbursements} subtitle',
+    line: 'title={texts.pendingDisbursements} subtitle', // while the list loads, and after it
     changed: (turn) => `title="Loans, ${turn}" subtitle`,
     title: (turn) => `Loans, ${turn}`,
   },
@@ -84,8 +84,8 @@ async function timeSaves(clone, { file, line, changed }, isDone) {
   if (!source.includes(line)) throw new Error(`there is no ${line} in ${file}`);
   const seconds = [];
   for (let turn = 0; turn <= TURNS + 1; turn += 1) {
-    await writeFile(path, turn > TURNS ? source : source.replace(line, changed(turn)));
-    seconds.push(await clone.time(() => isDone(turn)));
+    await writeFile(path, turn > TURNS ? source : source.replaceAll(line, changed(turn)));
+    seconds.push(await clone.time(() => isDone(turn), { within: 120, of: `a save of ${file}` }));
   }
   return seconds.slice(1, -1);
 }
