@@ -21,6 +21,15 @@ const shifts = (page: Page) => page.evaluate(() => (window as unknown as { shift
 
 const isPrefetch = (request: Request) => (request.headers()['sec-purpose'] ?? '').includes('prefetch');
 
+/** The addresses that a page prefetches from now on. */
+function prefetchesOf(page: Page) {
+  const addresses: string[] = [];
+  page.on('request', (request) => {
+    if (isPrefetch(request)) addresses.push(request.url());
+  });
+  return addresses;
+}
+
 /** Collects the scripts and styles of antd that the page loads for itself, by their address. */
 function watchAntd(page: Page) {
   const loaded: string[] = [];
@@ -75,10 +84,7 @@ for (const [label, width, colorScheme] of [
   });
 
 test('what the dashboard needs is fetched while somebody types, and not again', async ({ page }) => {
-  const fetched: string[] = [];
-  page.on('request', (request) => {
-    if (/\.(js|css)$/.test(request.url()) && isPrefetch(request)) fetched.push(request.url());
-  });
+  const fetched = prefetchesOf(page);
   await page.goto('/login');
   await expect.poll(() => fetched.filter((url) => /\/dashboard\.[^/]+\.js$/.test(url)).length).toBe(1);
   await page.waitForLoadState('networkidle');
@@ -95,10 +101,7 @@ test('what the dashboard needs is fetched while somebody types, and not again', 
 });
 
 test('what the dashboard needs is not fetched before the form is there', async ({ page }) => {
-  const fetched: string[] = [];
-  page.on('request', (request) => {
-    if (isPrefetch(request)) fetched.push(request.url());
-  });
+  const fetched = prefetchesOf(page);
   let before: string[] | undefined;
   await page.route(/\/login\.[^/]+\.js$/, async (route) => {
     // What the page does when it is idle is done then.
