@@ -3,7 +3,7 @@ import { StrictMode, startTransition } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { preferredLanguage } from './live/preferred-language';
-import { followScreens } from './navigation/follow-screens';
+import { followScreens, forgetReadsOfLeft } from './navigation/follow-screens';
 import { onReport } from './reports/report';
 import { sendReports } from './reports/send-reports';
 import { createPortalRouter } from './router';
@@ -30,6 +30,7 @@ if (isLive()) await language.use(preferredLanguage());
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');
 const router = createPortalRouter();
+forgetReadsOfLeft(router);
 if (list?.portal.traces) {
   sendSpans();
   followScreens(router);

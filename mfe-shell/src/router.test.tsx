@@ -2,7 +2,7 @@ import { act } from '@testing-library/react';
 import { session } from 'mfe-kit';
 import { answer, collectNotifications, failure, screen, waitFor } from 'mfe-kit/testing';
 import { useState } from 'react';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from './testing/portal';
 
 vi.mock('./slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
@@ -61,6 +61,19 @@ test('REQ-030 /dashboard is the dashboard', async () => {
   expect(await heading('Dashboard')).toBeVisible();
   expect(router.state.location.pathname).toBe('/');
   expect(router.state.historyAction).toBe('REPLACE');
+});
+
+test('a call that is started for a screen answers a redirect to it, and no screen that is opened later', async () => {
+  storeUser();
+  const list = { status: 200, headers: new Headers(), text: '[]', at: Date.now() };
+  const read = { authorization: 'Bearer token-1', answer: Promise.resolve(list) };
+  const started = new Map([['/api/v1/disbursements/pending', read]]);
+  window.__READS__ = { started, start: () => undefined };
+  onTestFinished(() => void delete window.__READS__);
+  const { router } = await open('/dashboard');
+  expect([router.state.location.pathname, started.size]).toEqual(['/', 1]);
+  await act(() => router.navigate('/pending-loans'));
+  expect(started.size).toBe(0);
 });
 
 test('REQ-017 REQ-059 REQ-060 until the stored user is read, there is no redirect', async () => {

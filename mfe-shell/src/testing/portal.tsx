@@ -5,7 +5,7 @@ import { answer, screen } from 'mfe-kit/testing';
 import type { ReactNode } from 'react';
 import { createMemoryRouter, type InitialEntry, RouterProvider } from 'react-router';
 import { vi } from 'vitest';
-import { followScreens } from '../navigation/follow-screens';
+import { followScreens, forgetReadsOfLeft } from '../navigation/follow-screens';
 import { portalRoutes } from '../router';
 import { setBrought } from '../slices/brought';
 import { loadBuild } from '../slices/federation';
@@ -146,6 +146,7 @@ export function storeUser(user: Partial<SessionUser> = {}): void {
 export async function open(address: InitialEntry) {
   session.start();
   const router = createMemoryRouter(portalRoutes(), { initialEntries: [address] });
+  forgetReadsOfLeft(router);
   followScreens(router);
   await act(async () => {
     render(<RouterProvider router={router} />);
