@@ -123,7 +123,7 @@ fuzz: tools python ## Send the server and its parsers much more generated input 
 soak: tools ## Run the long payout tests: random schedules, kills, full disks, copies, several servers, a cluster that fails over; hostile requests; journeys whose exported traces are searched (SCHEDULES=, ROUNDS=, FAILOVERS=, REQUESTS=)
 	@MKOPO_TEST_SCHEDULES=$(SCHEDULES) $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip on_postgresql --skip servers:: --skip failover::
 	@MKOPO_TEST_REQUESTS=$(REQUESTS) $(CARGO) test --release $(MANIFEST) --test api -- --ignored --nocapture --skip on_postgresql
-	@MKOPO_TEST_SCHEDULES=$$(($(SCHEDULES) / 20)) MKOPO_TEST_ROUNDS=$(ROUNDS) \
+	@MKOPO_TEST_SCHEDULES=$(SCHEDULES) MKOPO_TEST_ROUNDS=$(ROUNDS) \
 		tools/machine/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1 \
 		--skip failover::
 	@MKOPO_TEST_FAILOVERS=$(FAILOVERS) \

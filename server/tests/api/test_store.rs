@@ -67,20 +67,22 @@ pub fn copy(from: &Path, to: &Path) {
 }
 
 fn database_of(folder: &Path, template: Option<String>) -> String {
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let made = made.get_or_insert_default();
-    if let Some(name) = made.get(folder) {
-        return name.clone();
-    }
-    // Drops the databases of finished tests, whose folders have been deleted.
-    for (_, name) in made.extract_if(|folder, _| !folder.exists()) {
+    let (name, finished) = {
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = made.get_or_insert_default();
+        if let Some(name) = made.get(folder) {
+            return name.clone();
+        }
+        let name = format!("test_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        made.insert(folder.to_owned(), name.clone());
+        // The databases of finished tests, whose folders have been deleted.
+        (name, made.extract_if(|folder, _| !folder.exists()).collect::<Vec<_>>())
+    };
+    for (_, name) in finished {
         administer(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
     }
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!("test_{}_{number}", std::process::id());
     let template = template.unwrap_or_else(|| TEMPLATE.clone());
     administer(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
-    made.insert(folder.to_owned(), name.clone());
     name
 }
 

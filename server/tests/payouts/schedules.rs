@@ -3,7 +3,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, LazyLock},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
     time::Duration,
 };
 
@@ -456,11 +460,13 @@ impl DemoData {
             self.take(&Step::HoldRequests { on, is_held: false });
         }
         for _ in 0..12 {
-            self.take(&Step::Run { ms: 1 });
-            self.take(&Step::Pass { ms: 5000 });
+            self.run(Duration::from_millis(1));
+            self.pair.pass(Duration::from_secs(5));
             for on in 0..SERVERS {
-                self.take(&Step::Reconcile { on });
+                self.reconcile(on);
             }
+            self.collect_answers();
+            self.look();
         }
         for on in 0..SERVERS {
             let app = self.pair.app(on);
@@ -504,12 +510,32 @@ async fn texts(app: &TestApp, loans: &[Value]) -> Vec<i64> {
     texts
 }
 
+/// Runs several at once, because each mostly waits for its database.
 fn run_schedules(cases: u32) {
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
+    let at_once = 2 * thread::available_parallelism().unwrap().get() as u32;
+    let done = AtomicU32::new(0);
+    thread::scope(|scope| {
+        for first in 0..at_once {
+            let done = &done;
+            scope.spawn(move || {
+                for _ in (first..cases).step_by(at_once as usize) {
+                    run_schedule();
+                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    if done.is_multiple_of(1000) {
+                        println!("{done} of {cases} schedules");
+                    }
+                }
+            });
+        }
+    });
+}
+
+fn run_schedule() {
+    let config = Config { cases: 1, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
     // In a third of the schedules, the float runs out.
     let is_short = prop_oneof![2 => Just(false), 1 => Just(true)];
-    let schedules = ([ahead_ms(), ahead_ms()], is_short, steps());
-    let outcome = TestRunner::new(config).run(&schedules, |(ahead_ms, is_short, steps)| {
+    let schedule = ([ahead_ms(), ahead_ms()], is_short, steps());
+    let outcome = TestRunner::new(config).run(&schedule, |(ahead_ms, is_short, steps)| {
         let template = if is_short { &SHORT } else { &TEMPLATE };
         let mut world = DemoData::new(template, ahead_ms);
         for step in &steps {
