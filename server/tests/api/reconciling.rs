@@ -108,6 +108,31 @@ async fn while_its_request_lives_an_open_payout_is_looked_at_again_within_five_s
     assert!(left <= Duration::from_secs(5), "{left:?}");
 }
 
+/// A server may die with the lease of it.
+#[tokio::test]
+async fn an_open_payout_of_any_age_is_looked_at_again_within_ten_seconds() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    app.as_time_passes(agent.disburse(loan)).await;
+    app.write(
+        "UPDATE mobile_money_payment SET result_at = result_at + 7200000, result_by = 9007199254740991",
+    )
+    .await
+    .unwrap();
+    app.write("UPDATE payout SET claimed_at = claimed_at - 3600000, created_at = created_at - 3600000")
+        .await
+        .unwrap();
+    app.later(Duration::from_mins(1)).await;
+    let next = "SELECT check_by FROM payout WHERE loan_id = $1 AND status = 'PENDING'";
+    let next = query_scalar(next).bind(loan["loan_id"].as_str().unwrap());
+    let next: UnixMillis = next.fetch_one(&mut app.sandbox.database.read().await.unwrap()).await.unwrap();
+    let left = next.since(app.sandbox.clock.unset_now());
+    assert!(left <= Duration::from_secs(10), "{left:?}");
+}
+
 #[tokio::test]
 async fn a_slow_result_settles_the_payout_when_it_arrives() {
     let app = TestApp::start().await;

@@ -1,9 +1,9 @@
 //! Settles payouts that were left open because the answer was lost, or because the process died
 //! before it could record the answer. No manual work is needed.
 //!
-//! The status of every PENDING payout is queried: first ten seconds after its start, then every five seconds, from
-//! twenty seconds on at intervals of a quarter of its age, up to five minutes, and immediately after a restart. A query
-//! may end with its server: two in a row that do leave time for a third within 30 seconds. A payout is due by the
+//! The status of every PENDING payout is queried: first ten seconds after its start, then every five seconds, and
+//! immediately after a restart. A query may end with its server: two in a row that do leave time for a third within 30
+//! seconds. A payout is due by the
 //! sandbox's clock or in base time, whichever comes first, so that setting the clock back delays nothing. Times too far
 //! ahead come from a machine whose clock was ahead, and are set again, so that no payout waits for them. If mobile
 //! money does not know a payout whose request has expired, the request is voided: it can't be paid from then
@@ -36,10 +36,8 @@ use store::{Connection, QueryAs, query, query_as, version::DataCopy};
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The shortest one, for a payout that is due and that somebody else has locked.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// The shortest interval between two status queries of a payout.
-const MIN_INTERVAL: Duration = Duration::from_secs(5);
-/// The longest interval between two status queries of a payout.
-const MAX_INTERVAL: Duration = Duration::from_mins(5);
+/// The interval between two status queries of a payout.
+const INTERVAL: Duration = Duration::from_secs(5);
 /// The time by which another machine's clock may be ahead before its times are set again.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(2);
 /// The maximum number of payouts leased at once.
@@ -70,7 +68,7 @@ pub async fn next_check(payouts: &Payouts) -> Result<Option<Duration>, Failure> 
     // A frozen clock does not reach a later time.
     let is_reached = |at: &UnixMillis| payouts.world.clock.setting().frozen_at.is_none() || *at <= set;
     let by_set = check_at.filter(is_reached).map(|at| at.since(set));
-    let by_unset = check_by.map(|at| at.since(unset).min(MAX_INTERVAL));
+    let by_unset = check_by.map(|at| at.since(unset).min(FIRST_CHECK));
     Ok(by_set.into_iter().chain(by_unset).min())
 }
 
@@ -199,33 +197,27 @@ impl Open {
     /// Returns the interval until the next query, which is due no later than the request expires.
     fn next_interval(&self, now: Now) -> Duration {
         if self.is_expired(now) {
-            return interval_at(now.unset.since(self.claimed_at));
+            return INTERVAL;
         }
         let left = self.claimed_at.plus(REQUEST_LIFETIME).since(now.unset);
-        MIN_INTERVAL.min(left.min(self.created_at.plus(REQUEST_LIFETIME).since(now.set)))
+        INTERVAL.min(left.min(self.created_at.plus(REQUEST_LIFETIME).since(now.set)))
     }
 }
 
-/// Takes the time on both clocks, and the latest times at which a server queries a payout of any age and a
-/// new one. The last two conditions are true only for times that were set by a clock that is ahead of this
-/// one.
+/// Takes the time on both clocks, and the latest time at which a server queries a payout. The last condition is true
+/// only for times that were set by a clock that is ahead of this one.
 const DUE: &str = "
     SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
            traceparent, generation, timeline
     FROM payout CROSS JOIN data_copy
     WHERE status = 'PENDING' AND (
-        check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 4)
-    ORDER BY check_at, payout_id LIMIT $5";
+        check_at <= $1 OR check_by <= $2 OR check_by > $3)
+    ORDER BY check_at, payout_id LIMIT $4";
 
 /// The payouts to be queried at `now`, `limit` at most.
 fn due(now: Now, limit: i64) -> QueryAs<Open> {
-    let latest = |interval: Duration| now.unset.plus(interval + 2 * CLOCK_TOLERANCE);
-    query_as(DUE)
-        .bind(now.set)
-        .bind(now.unset)
-        .bind(latest(MAX_INTERVAL))
-        .bind(latest(FIRST_CHECK))
-        .bind(limit)
+    let latest = now.unset.plus(FIRST_CHECK + 2 * CLOCK_TOLERANCE);
+    query_as(DUE).bind(now.set).bind(now.unset).bind(latest).bind(limit)
 }
 
 const LEASE: &str = "
@@ -257,11 +249,6 @@ async fn lease(payouts: &Payouts) -> Result<Vec<Open>, Failure> {
     Ok(leased)
 }
 
-/// The interval between two queries of a payout of this age.
-fn interval_at(age: Duration) -> Duration {
-    (age / 4).clamp(MIN_INTERVAL, MAX_INTERVAL)
-}
-
 /// Queries the status of `open` and settles it if possible. Returns whether it was settled.
 async fn check(payouts: &Payouts, open: Open) -> Result<bool, Failure> {
     let status = if open.is_expired(Now::on(&payouts.world.clock)) {
@@ -283,16 +270,4 @@ async fn check(payouts: &Payouts, open: Open) -> Result<bool, Failure> {
         Status::Unknown | Status::Processing => return Ok(false),
     };
     Ok(settle(payouts, open.transaction_id, open.copy, verdict).await?.is_some())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_grow_with_the_age_up_to_five_minutes() {
-        let ages = [0, 20, 30, 60, 600, 86_400];
-        let intervals = ages.map(|age| interval_at(Duration::from_secs(age)).as_secs());
-        assert_eq!(intervals, [5, 5, 7, 15, 150, 300]);
-    }
 }
