@@ -512,13 +512,13 @@ async fn texts(app: &TestApp, loans: &[Value]) -> Vec<i64> {
 
 /// Runs several at once, because each mostly waits for its database.
 fn run_schedules(cases: u32) {
-    let at_once = 2 * thread::available_parallelism().unwrap().get() as u32;
+    let at_once = 2 * thread::available_parallelism().unwrap().get();
     let done = AtomicU32::new(0);
     thread::scope(|scope| {
         for first in 0..at_once {
             let done = &done;
             scope.spawn(move || {
-                for _ in (first..cases).step_by(at_once as usize) {
+                for _ in (first..cases as usize).step_by(at_once) {
                     run_schedule();
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                     if done.is_multiple_of(1000) {
