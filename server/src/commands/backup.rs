@@ -157,17 +157,19 @@ async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
             Vec::new()
         }
     };
-    let tokens = deploy_tokens(database).await;
+    let tokens = deploy_tokens(database).await.unwrap_or_else(|_| {
+        eprintln!(
+            "All deploy tokens have ended: without the previous data, nobody knows which were revoked."
+        );
+        Vec::new()
+    });
     let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataRestored);
     let adding = restored.write(async move |connection: &mut Connection| {
         events::carry_over(connection, since).await?;
         for statement in END_ALL {
             query(statement).execute(&mut *connection).await?;
         }
-        // Without the previous data, nobody knows which were revoked.
-        if let Ok(tokens) = tokens {
-            query(KEEP_TOKENS).bind(Value::from(tokens).to_string()).execute(&mut *connection).await?;
-        }
+        query(KEEP_TOKENS).bind(Value::from(tokens).to_string()).execute(&mut *connection).await?;
         Ok(event.add(connection).await?)
     });
     let added = adding.await;
@@ -177,11 +179,12 @@ async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
     merge_log(part).await
 }
 
-/// Whoever is signed in signs in again: a backup does not know which sessions and codes have ended since.
-const END_ALL: [&str; 3] = [
+/// Whoever is signed in signs in again, and links to stories are made again: a backup does not know what has ended since.
+const END_ALL: [&str; 4] = [
     "UPDATE session SET ended_at = created_at WHERE ended_at IS NULL",
     "UPDATE one_time_code SET used_at = created_at WHERE used_at IS NULL",
     "DELETE FROM console_sign_in",
+    "UPDATE story_link SET revoked_at = created_at WHERE revoked_at IS NULL",
 ];
 
 const TOKENS: &str = "SELECT digest FROM deploy_token";

@@ -80,7 +80,6 @@ pub async fn answer(
     let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now());
     let method = request.method().clone();
     let is_safe = method.is_safe();
-    let path = shortened(request.uri().path()).to_owned();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let problem = wants_problem(request.headers());
     let format = FailureFormat { request_id: Arc::clone(&request_id), problem };
@@ -116,7 +115,7 @@ pub async fn answer(
         if sandbox.is_main() {
             sandbox.server.metrics.answered(&method, route, response.status(), took);
         }
-        record(&traced, &method, &path, response.status(), took);
+        record(&traced, &method, route, response.status(), took);
         response
     }
     .instrument(step)
@@ -124,8 +123,8 @@ pub async fn answer(
     .await
 }
 
-/// Records an answer in its trace, and in the log.
-fn record(step: &Span, method: &Method, path: &str, status: StatusCode, took: Duration) {
+/// Records an answer in its trace, and in the log. A path may hold a secret, also one that was typed by mistake.
+fn record(step: &Span, method: &Method, route: &str, status: StatusCode, took: Duration) {
     step.record("http.response.status_code", status.as_u16());
     if status.is_server_error() {
         step.record("otel.status_code", "ERROR");
@@ -134,9 +133,9 @@ fn record(step: &Span, method: &Method, path: &str, status: StatusCode, took: Du
     let status = status.as_u16();
     if method.is_safe() && status < 400 && took < SLOW_CALL {
         // Metrics count these; a log line for each would halve the throughput.
-        tracing::debug!(%method, path, status, ms, "answered");
+        tracing::debug!(%method, route, status, ms, "answered");
     } else {
-        tracing::info!(%method, path, status, ms, "answered");
+        tracing::info!(%method, route, status, ms, "answered");
     }
 }
 

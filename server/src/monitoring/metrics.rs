@@ -340,11 +340,13 @@ impl Metrics {
         }
     }
 
-    /// Begins the counts of the live builds at 0: an alert on nobody loading them needs a series.
+    /// Begins what alerts read at 0: one on nobody loading the live builds needs a series.
     async fn begin_slices(&self, slices: &Slices) -> Result<(), Failure> {
+        _ = self.requests.with_label_values(&["GET", "/slices.json", "200"]);
         let bundled = Bundled::of(slices).await?;
         for slice in slices::all(&mut *slices.database.read().await?, &bundled).await? {
             for version in slice.served() {
+                _ = self.slices.load_time.with_label_values(&[slice.name.as_str(), &version.to_string()]);
                 for outcome in ["loaded", "not_loaded", "crashed"] {
                     self.slices
                         .loads

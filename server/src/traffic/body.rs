@@ -90,7 +90,8 @@ impl KeptBody {
             Self::Whole(bytes) => match self.json() {
                 Some(body) => {
                     let body = secrets.masked_body(body);
-                    if values_in(&body) <= MAX_VALUES {
+                    let values = values_in(&body);
+                    if values <= MAX_VALUES && secrets.has_room_for(values) {
                         body
                     } else {
                         json!(format!("[{size} bytes, too many values]"))
@@ -121,7 +122,7 @@ mod tests {
 
     fn secrets() -> Secrets {
         let nothing = Snapshot { entries: Vec::new(), codes: Vec::new(), beginning: None };
-        Secrets::of(&nothing, "console-token-of-a-test").unwrap()
+        Secrets::of(&nothing, &["console-token-of-a-test"]).unwrap()
     }
 
     /// What is kept of a body: its size, the memory that it takes, and how it is shown.

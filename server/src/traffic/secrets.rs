@@ -4,7 +4,7 @@
 //! contract are not shown at all. All others may contain a secret that was typed by mistake: there, codes
 //! that were sent, values of secret fields in any kept call, and text that looks like a token are masked.
 
-use std::collections::HashSet;
+use std::{cell::Cell, collections::HashSet};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use percent_encoding::percent_decode_str;
@@ -33,17 +33,25 @@ const MAX_KNOWN: usize = 2000;
 /// Minimum length of a word that looks like a token. A UUID is shorter.
 const TOKEN_LENGTH: usize = 40;
 
-/// The known secrets, at one moment.
+/// Maximum number of values of bodies that one read shows. In memory a value takes many times its size in a body.
+const MAX_VALUES: usize = 100_000;
+
+/// The known secrets, at one moment, for one read of what is kept.
 #[derive(Debug)]
-pub struct Secrets(AhoCorasick);
+pub struct Secrets {
+    search: AhoCorasick,
+    /// The number of values that may still be shown.
+    values_left: Cell<usize>,
+}
 
 impl Secrets {
-    /// The secrets in `snapshot`, and `token`, which opens the console.
+    /// The secrets in `snapshot`, and `tokens`, which open consoles.
     ///
     /// # Errors
     /// [`Failure::Internal`] if they can't be searched for.
-    pub fn of(snapshot: &Snapshot, token: &str) -> Result<Self, Failure> {
-        let mut known = HashSet::from([demo::PASSWORD.to_owned(), token.to_owned()]);
+    pub fn of(snapshot: &Snapshot, tokens: &[&str]) -> Result<Self, Failure> {
+        let mut known = HashSet::from([demo::PASSWORD.to_owned()]);
+        known.extend(tokens.iter().map(|&token| token.to_owned()));
         known.extend(snapshot.codes.iter().map(|code| (**code).to_owned()));
         for entry in &snapshot.entries {
             for body in [&entry.request_body, &entry.response_body] {
@@ -55,13 +63,21 @@ impl Secrets {
             }
         }
         let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(known);
-        search.map(Self).map_err(|error| Failure::Internal(error.to_string()))
+        let search = search.map_err(|error| Failure::Internal(error.to_string()))?;
+        Ok(Self { search, values_left: Cell::new(MAX_VALUES) })
+    }
+
+    /// Returns whether so many more values may be shown, and counts them.
+    pub fn has_room_for(&self, values: usize) -> bool {
+        let left = self.values_left.get().checked_sub(values);
+        self.values_left.set(left.unwrap_or(self.values_left.get()));
+        left.is_some()
     }
 
     /// `text` with secrets and phone numbers masked.
     pub fn masked(&self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
-        self.0.replace_all_with(text, &mut shown, |found, secret, shown| {
+        self.search.replace_all_with(text, &mut shown, |found, secret, shown| {
             let is_digits = secret.bytes().all(|byte| byte.is_ascii_digit());
             let is_inside = is_digits && is_part_of_word(text, found.range());
             shown.push_str(if is_inside { secret } else { MASK });
@@ -211,7 +227,7 @@ mod tests {
     fn secrets(codes: &[&str]) -> Secrets {
         let codes = codes.iter().map(|&code| code.into()).collect();
         let snapshot = Snapshot { entries: Vec::new(), codes, beginning: None };
-        Secrets::of(&snapshot, "console-token-of-a-test").unwrap()
+        Secrets::of(&snapshot, &["console-token-of-a-test"]).unwrap()
     }
 
     fn shown(body: &str) -> Value {
@@ -273,7 +289,7 @@ mod tests {
     fn a_secret_in_an_answer_is_masked_in_other_calls() {
         let entry = call(r#"{"user":{"token":"a-short-one"}}"#);
         let snapshot = Snapshot { entries: vec![entry.into()], codes: Vec::new(), beginning: None };
-        let secrets = Secrets::of(&snapshot, "console-token-of-a-test").unwrap();
+        let secrets = Secrets::of(&snapshot, &["console-token-of-a-test"]).unwrap();
         assert_eq!(secrets.masked("with a-short-one"), "with •••");
     }
 

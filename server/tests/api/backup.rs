@@ -77,6 +77,8 @@ async fn a_restored_backup_revives_no_session_no_code_and_no_revoked_token() {
     for slice in ["mfe-loans", "mfe-plans"] {
         deploying::token_of(&app, slice).await;
     }
+    let link = json!({"story": "first-payout", "roles": ["agent"], "worlds": 1, "works_for": "1h"});
+    app.set_console(Method::POST, "/story-links", link).await;
     let copied = run("backup", app.data_dir(), &file).await;
     assert!(copied.status.success(), "{copied:?}");
     app.console(Method::DELETE, "/deploy-tokens/mfe-loans/ci", None).await;
@@ -87,16 +89,30 @@ async fn a_restored_backup_revives_no_session_no_code_and_no_revoked_token() {
     assert!(restored.status.success(), "{restored:?}");
     let database = Database::open(&data.join("mkopo.db")).await.unwrap();
     let mut reader = database.read().await.unwrap();
-    let open: (i64, i64) = query_as(
+    let open: (i64, i64, i64) = query_as(
         "SELECT (SELECT count(*) FROM session WHERE ended_at IS NULL),
-                (SELECT count(*) FROM one_time_code WHERE used_at IS NULL)",
+                (SELECT count(*) FROM one_time_code WHERE used_at IS NULL),
+                (SELECT count(*) FROM story_link WHERE revoked_at IS NULL)",
     )
     .fetch_one(&mut reader)
     .await
     .unwrap();
     let tokens: Vec<String> =
         query_scalar("SELECT slice FROM deploy_token").fetch_all(&mut reader).await.unwrap();
-    assert_eq!((open, tokens), ((0, 0), vec!["mfe-plans".to_owned()]));
+    assert_eq!((open, tokens), ((0, 0, 0), vec!["mfe-plans".to_owned()]));
+    drop(reader);
+    database.close().await;
+
+    // A machine that has never had the data does not know which were revoked.
+    let other = tempfile::tempdir().unwrap();
+    let restored = run("restore", other.path(), &file).await;
+    assert!(
+        String::from_utf8_lossy(&restored.stderr).contains("All deploy tokens have ended"),
+        "{restored:?}"
+    );
+    let database = Database::open(&other.path().join("mkopo.db")).await.unwrap();
+    let count = query_scalar::<i64>("SELECT count(*) FROM deploy_token");
+    assert_eq!(count.fetch_one(&mut database.read().await.unwrap()).await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@ use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
 use lending::{demo, payouts};
+use mkopo::sandboxes::Name;
 use serde_json::{Value, json};
+use store::Connection;
 
 use crate::{
     browser::{Browser, hidden_fields, words},
@@ -167,6 +169,22 @@ async fn a_restored_snapshot_revives_no_ended_session_and_no_used_code() {
 }
 
 #[tokio::test]
+async fn a_restored_snapshot_gives_no_code_new_tries() {
+    let app = TestApp::start().await;
+    let email = "agent@mkopo.test";
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await;
+    let otp = app.newest_code(email).await;
+    app.console(Method::POST, "/data/snapshots/before", None).await;
+    let with = |otp: &str| json!({"email": email, "password": demo::PASSWORD, "otp": otp});
+    let wrong = if otp == "000000" { "111111" } else { "000000" };
+    for _ in 0..5 {
+        app.post("/api/v1/auth/verify-signin-otp", with(wrong)).await;
+    }
+    assert_eq!(app.console(Method::PUT, "/data/snapshots/before", None).await.status, 204);
+    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with(&otp)).await.failure().1, "invalid_code");
+}
+
+#[tokio::test]
 async fn the_snapshots_of_a_sandbox_are_bounded() {
     let app = TestApp::start().await;
     let one = Given::make(&app, json!({"seed": "empty"})).await;
@@ -177,6 +195,39 @@ async fn the_snapshots_of_a_sandbox_are_bounded() {
     let refused = one.console(Method::POST, "/data/snapshots/one-more", None).await.failure();
     assert_eq!((refused.0, refused.2.as_str()), (422, "There are already 20 snapshots; remove one first."));
     assert_eq!(one.console(Method::POST, "/data/snapshots/number-3", None).await.status, 201);
+}
+
+/// A snapshot of 64 MiB. The databases of sandboxes are `SQLite` files, whichever engine `main` is on.
+const LARGE_SNAPSHOT: &str = "
+    INSERT INTO snapshot (name, saved_at) VALUES ('large', 0);
+    INSERT INTO snapshot_table (name, table_name, content) VALUES ('large', 'loan', hex(zeroblob(33554432)))";
+
+#[tokio::test]
+async fn a_snapshot_for_which_a_sandbox_has_no_room_is_not_saved() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"seed": "empty"})).await;
+    let server = &app.sandbox.server;
+    let in_use = server.sandboxes.find(server, &Name::parse(&one.name).unwrap()).await.unwrap();
+    // In the database, because making this much data through the API would take the test too long.
+    let fill = in_use
+        .sandbox
+        .database
+        .write(async |connection: &mut Connection| Ok(connection.command(LARGE_SNAPSHOT).await?));
+    fill.await.unwrap();
+    drop(in_use);
+    let names = async || {
+        let snapshots = one.console(Method::GET, "/data/snapshots", None).await.json();
+        snapshots.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>()
+    };
+    let refused = one.console(Method::POST, "/data/snapshots/one-more", None).await.failure();
+    assert_eq!(
+        (refused.0, refused.2.as_str()),
+        (422, "There is no room: snapshots take at most 64 MiB; remove one first.")
+    );
+    assert_eq!(names().await, ["large"]);
+    assert_eq!(one.console(Method::DELETE, "/data/snapshots/large", None).await.status, 204);
+    assert_eq!(one.console(Method::POST, "/data/snapshots/one-more", None).await.status, 201);
+    assert_eq!(names().await, ["one-more"]);
 }
 
 #[tokio::test]

@@ -349,6 +349,7 @@ async fn events_are_searched_by_kind_person_address_and_time() {
     assert_eq!(found("?kind=sign_in_failed").await, ["sign_in_failed"]);
     assert_eq!(found(&format!("?who={email}")).await, ["signed_in", "sign_in_failed", "role_changed"]);
     assert_eq!(found("?who=agent").await, ["signed_in", "role_changed"]);
+    assert_eq!(found("?who=%20Agent").await, ["signed_in", "role_changed"], "as somebody may type it");
     assert_eq!(found("?who=age_t").await, [""; 0], "the text is no pattern");
     assert_eq!(found("?who=operator").await, ["role_changed"]);
     assert_eq!(found("?address=192.0.2").await, ["sign_in_failed"]);
@@ -359,6 +360,11 @@ async fn events_are_searched_by_kind_person_address_and_time() {
     for wrong in ["?kind=odd", "?since=yesterday", "?limit=0", "?limit=1001", "?before=x", "?odd=1"] {
         let answer = app.console(Method::GET, &format!("/events{wrong}"), None).await;
         assert_eq!(answer.failure().1, "bad_parameter", "{wrong}");
+    }
+    app.open_account("grace+ci@mkopo.test").await;
+    app.sign_in("grace+ci").await;
+    for who in ["grace%2Bci@mkopo.test", "grace+ci@mkopo.test"] {
+        assert_eq!(found(&format!("?who={who}")).await, ["account_opened", "signed_in"], "{who}");
     }
 
     let browser = Browser::sign_in(&app).await;

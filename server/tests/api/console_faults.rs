@@ -1,8 +1,11 @@
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
-use mkopo::http::connections::{self, Limits};
+use mkopo::{
+    faults::{self, NewFault},
+    http::connections::{self, Limits},
+};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -11,6 +14,7 @@ use tokio::{
 
 use crate::{
     browser::{Browser, html, words},
+    contract::words_of,
     test_app::{Listener, TestApp, disbursement_of, waiting},
 };
 
@@ -361,4 +365,21 @@ async fn the_page_adds_and_removes_faults() {
     assert!(words(&gone).contains(&format!("There is no fault {id}.")), "{}", words(&gone));
     browser.done("/console/faults", "add", &typed).await;
     assert!(browser.done("/console/faults", "end", &[]).await.contains("All faults are removed."));
+}
+
+#[test]
+fn the_docs_describe_each_kind_and_field_of_a_fault_and_no_other() {
+    let docs = include_str!("../../../docs/console.md");
+    let (_, section) = docs.split_once("### All kinds of faults").unwrap();
+    let (section, _) = section.split_once("To click:").unwrap();
+    // The first cell of each row, and of the head of the table of kinds.
+    let described = section.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+    let described: BTreeSet<String> = described.map(str::to_owned).collect();
+    let refused = serde_json::from_value::<NewFault>(json!({"odd": 1})).unwrap_err().to_string();
+    let fields = refused.split('`').skip(3).step_by(2).map(str::to_owned);
+    let mut offered = words_of::<faults::Kind>();
+    offered.extend(fields);
+    // It belongs to one kind, in whose row it is described.
+    assert!(offered.remove("ms") && section.contains("`ms`"));
+    assert_eq!(described, offered, "Correct the tables of faults in docs/console.md.");
 }

@@ -139,6 +139,47 @@ async fn an_invalid_loan_is_rejected_and_none_is_approved() {
 }
 
 #[tokio::test]
+async fn names_with_characters_that_cannot_be_seen_are_rejected() {
+    let app = TestApp::start().await;
+    let before = app.sign_in("agent").await.pending().await.len();
+    for name in [
+        "Achieng\u{202e}",
+        "Achieng\u{200e}",
+        "Achi\neng",
+        "Achi\u{2028}eng",
+        "Achi\u{200b}eng",
+        "Achi\u{200d}eng",
+    ] {
+        for field in ["customer_first_name", "customer_last_name", "customer_nickname", "approver_name"] {
+            let mut loan = json!({});
+            loan[field] = json!(name);
+            let refused = app.console(Method::POST, "/loans", Some(json!({"loan": loan}))).await;
+            let text = format!("{field} must have no characters that can't be seen.");
+            assert_eq!(refused.failure(), (422, "invalid_request".to_owned(), text), "{name:?}");
+            assert_eq!(refused.body()["field"], field);
+        }
+    }
+    assert_eq!(app.sign_in("agent").await.pending().await.len(), before);
+}
+
+#[tokio::test]
+async fn a_name_of_any_script_and_a_phone_pasted_with_invisible_characters_are_accepted() {
+    let app = TestApp::start().await;
+    let [first, last] = ["می\u{200c}خواهم", "क्\u{200d}ष"];
+    for phone in ["0712 345 678\u{202c}", "+254\u{a0}712\u{a0}345\u{a0}678", "\u{200e}0712345678"] {
+        let loan = json!({
+            "customer_first_name": first, "customer_last_name": last, "customer_phone_number": phone,
+        });
+        let loan = approve(&app, json!({"loan": loan})).await.remove(0);
+        assert_eq!(
+            (&loan["customer_first_name"], &loan["customer_last_name"]),
+            (&json!(first), &json!(last))
+        );
+        assert_eq!(loan["customer_phone_number"], "+254712345678", "{phone:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_page_approves_one_given_loan_or_many_generated_ones() {
     let app = TestApp::start().await;
     let browser = Browser::sign_in(&app).await;

@@ -62,6 +62,19 @@ async fn messages_are_filtered_by_recipient_channel_and_earlier_message() {
 }
 
 #[tokio::test]
+async fn the_plus_of_an_address_may_be_escaped_or_not() {
+    let app = TestApp::start().await;
+    app.open_account("grace+ci@mkopo.test").await;
+    request_code(&app, "signin-otp", "grace+ci").await;
+    request_code(&app, "signin-otp", "agent").await;
+    for to in ["grace%2Bci@mkopo.test", "grace+ci@mkopo.test"] {
+        let messages = outbox(&app, &format!("?to={to}")).await;
+        assert_eq!(messages.len(), 1, "{to}");
+        assert_eq!(messages[0]["to"], "grace+ci@mkopo.test", "{to}");
+    }
+}
+
+#[tokio::test]
 async fn a_waiting_request_returns_as_soon_as_a_message_is_sent() {
     let app = TestApp::start().await;
     let began = Instant::now();
@@ -103,7 +116,7 @@ async fn an_emptied_outbox_is_empty() {
 async fn invalid_queries_are_rejected() {
     let app = TestApp::start().await;
     let mut failures = Vec::new();
-    for query in ["?wait=soon", "?wait=1h", "?channel=fax", "?recipient=agent@mkopo.test"] {
+    for query in ["?wait=soon", "?wait=1h", "?channel=fax", "?recipient=agent@mkopo.test", "?to=foo"] {
         failures.push(app.console(Method::GET, &format!("/outbox{query}"), None).await.failure());
     }
     assert_json_snapshot!(failures, @r#"
@@ -127,6 +140,11 @@ async fn invalid_queries_are_rejected() {
         400,
         "bad_parameter",
         "The request is invalid: Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`."
+      ],
+      [
+        400,
+        "bad_parameter",
+        "The request is invalid: to must be an e-mail address or a Kenyan mobile number."
       ]
     ]
     "#);

@@ -287,3 +287,25 @@ async fn errors_are_shown_as_pages() {
     assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
     assert!(words(&answer).contains("This path does not support this method."));
 }
+
+/// A browser shows nothing in a field for a number whose value is none, and sends nothing.
+#[tokio::test]
+async fn each_field_for_a_number_is_drawn_with_one_or_empty() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let mut fields = 0;
+    for (address, _) in browser.pages().await {
+        let page = browser.get(&address).await;
+        for input in html(&page).split("<input ").skip(1).map(|rest| rest.split('>').next().unwrap()) {
+            let value = input.split_once(" value=\"").map(|(_, rest)| rest.split('"').next().unwrap());
+            let Some(value) =
+                value.filter(|value| !value.is_empty() && input.contains("inputmode=\"numeric\""))
+            else {
+                continue;
+            };
+            assert!(value.parse::<i64>().is_ok(), "{address}: {input}");
+            fields += 1;
+        }
+    }
+    assert!(fields >= 4, "{fields}");
+}

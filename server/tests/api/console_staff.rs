@@ -160,3 +160,47 @@ async fn an_account_is_opened_and_can_sign_in() {
         assert_eq!(app.console(Method::POST, "/staff", Some(wrong)).await.failure().0, 422, "{field}");
     }
 }
+
+#[tokio::test]
+async fn an_account_that_could_be_mistaken_for_another_is_not_opened() {
+    const HIDDEN: &str = "must have at least one letter, and none that can't be seen.";
+    let app = TestApp::start().await;
+    let before = app.console(Method::GET, "/staff", None).await.json();
+    let taken = "Another account has this phone number.";
+    let ascii = "email must have only ASCII letters before the @: few mail servers take others.";
+    for (field, value, sentence) in [
+        ("first_name", "Achieng\u{202e}", format!("first_name {HIDDEN}")),
+        ("first_name", "Achieng\u{200e}", format!("first_name {HIDDEN}")),
+        ("last_name", "Achi\neng", format!("last_name {HIDDEN}")),
+        ("last_name", "Achi\u{2028}eng", format!("last_name {HIDDEN}")),
+        ("username", "Achi\u{200b}eng", format!("username {HIDDEN}")),
+        ("username", "Achi\u{200d}eng", format!("username {HIDDEN}")),
+        ("phone_number", "0711 000 003", taken.to_owned()),
+        ("phone_number", "\u{202a}+254711000003\u{202c}", taken.to_owned()),
+        ("email", "wanjikũ@mkopo.test", ascii.to_owned()),
+    ] {
+        let mut account = json!({
+            "email": "achieng@example.com", "first_name": "Achieng", "last_name": "Otieno",
+            "phone_number": "0712 345 678", "role": "agent", "password": "Kahawa-2026",
+        });
+        account[field] = json!(value);
+        let refused = app.console(Method::POST, "/staff", Some(account)).await;
+        let expected = (422, "invalid_request".to_owned(), sentence);
+        assert_eq!((refused.failure(), &refused.body()["field"]), (expected, &json!(field)), "{value:?}");
+    }
+    assert_eq!(app.console(Method::GET, "/staff", None).await.json(), before);
+}
+
+#[tokio::test]
+async fn a_name_of_any_script_and_a_phone_pasted_with_invisible_characters_are_accepted() {
+    let app = TestApp::start().await;
+    let [first, last] = ["می\u{200c}خواهم", "क्\u{200d}ष"];
+    let account = json!({
+        "email": "grace@example.com", "first_name": first, "last_name": last,
+        "phone_number": "\u{200e}0712\u{a0}345 678\u{202c}", "role": "agent", "password": "Kahawa-2026",
+    });
+    let opened = app.set_console(Method::POST, "/staff", account).await.json();
+    let names = ["first_name", "last_name", "username"].map(|field| opened[field].clone());
+    assert_eq!(names, [first, last, first]);
+    assert_eq!(opened["phone_number"], "+254712345678");
+}

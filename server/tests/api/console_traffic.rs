@@ -205,6 +205,7 @@ async fn calls_are_filtered() {
     assert_eq!(ids("status=404").await, [3]);
     assert_eq!(ids("status=none").await, [0_u64; 0]);
     assert_eq!(ids("user=agent@").await, [2]);
+    assert_eq!(ids("user=%20Agent@Mkopo").await, [2], "as somebody may type it");
     assert_eq!(ids("since=2026-11-14T09:01:00Z").await, [4, 3]);
     assert_eq!(ids("until=2026-11-14T12:00:00%2B03:00&method=GET").await, [2]);
     for wrong in ["status=odd", "status=4", "since=yesterday", "colour=blue"] {
@@ -213,6 +214,11 @@ async fn calls_are_filtered() {
             400,
             "{wrong}"
         );
+    }
+    app.open_account("grace+ci@mkopo.test").await;
+    app.sign_in("grace+ci").await.get("/api/v1/auth/me").await;
+    for user in ["grace%2Bci@mkopo.test", "grace+ci@mkopo.test"] {
+        assert_eq!(ids(&format!("user={user}")).await, [6], "{user}");
     }
 }
 
@@ -426,4 +432,38 @@ async fn secrets_are_masked_wherever_they_stand() {
     let last = &har["entries"][21]["request"];
     assert_eq!(last["headers"], json!([{"name": "authorization", "value": "•••"}]));
     assert_eq!(har["entries"][0]["response"]["status"], StatusCode::OK.as_u16());
+}
+
+/// In memory, a value takes many times its size in a body.
+#[tokio::test]
+async fn a_read_shows_the_bodies_of_the_newest_calls_as_far_as_there_is_room() {
+    let app = TestApp::start().await;
+    let body = json!({"email": "agent@mkopo.test", "notes": vec![json!({}); 490]});
+    for _ in 0..210 {
+        app.post("/api/v1/auth/login", body.clone()).await;
+    }
+    let size = body.to_string().len();
+    let calls = traffic(&app).await;
+    assert!(calls[0]["request_body"].is_object());
+    assert_eq!(calls[209]["request_body"], format!("[{size} bytes, too many values]"));
+    let har = log(&app).await;
+    let text = |at: usize| har["entries"][at]["request"]["postData"]["text"].as_str().unwrap().to_owned();
+    assert!(text(209).contains("agent@mkopo.test"));
+    assert!(!text(0).contains("agent@mkopo.test"), "{}", text(0));
+}
+
+#[tokio::test]
+async fn the_token_of_the_console_is_masked_in_a_sandbox_too() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    one.call(
+        Method::POST,
+        "/api/v1/auth/login",
+        None,
+        Some(json!({"email": CONSOLE_TOKEN, "password": "x"})),
+    )
+    .await;
+    one.call(Method::GET, &format!("/api/v1/auth/{CONSOLE_TOKEN}"), None, None).await;
+    let shown = one.console(Method::GET, "/traffic", None).await.json().to_string();
+    assert!(shown.contains("/api/v1/auth/") && !shown.contains(CONSOLE_TOKEN), "{shown}");
 }

@@ -115,8 +115,21 @@ async fn a_token_that_is_wrong_expired_or_revoked_is_refused_and_wrong_ones_are_
         .await
         .unwrap();
     assert_eq!(publish(&app, &revoked, &files).await.failure().1, "no_deploy_token");
+    assert_eq!(publish(&app, "mkopo_deploy_guess", &files).await.failure().1, "no_deploy_token");
+    let events = app.console(Method::GET, "/events?kind=deploy_token_refused", None).await.json();
+    let refused = events.as_array().unwrap().iter();
+    let refused: Value =
+        refused.map(|event| json!([event["who"], event["about"], event["details"]])).collect();
+    assert_eq!(
+        refused,
+        json!([
+            ["unknown", null, null],
+            ["unknown", null, null],
+            ["deploy token old", "mfe-loans", "it has expired"],
+        ])
+    );
     let valid = token_of(&app, "mfe-loans").await;
-    for _ in 0..98 {
+    for _ in 0..97 {
         assert_eq!(publish(&app, "mkopo_deploy_guess", &files).await.status, 401);
     }
     assert_eq!(publish(&app, "mkopo_deploy_guess", &files).await.status, 429);

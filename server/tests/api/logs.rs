@@ -1,11 +1,11 @@
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use lending::{demo, outbox};
 use serde_json::json;
 
 use crate::{
     mail_server::{Behaviour, MailServer},
     subscriber,
-    test_app::TestApp,
+    test_app::{TestApp, request},
 };
 
 // S-90, S-105
@@ -14,7 +14,9 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     subscriber::capture();
     let mail_server = MailServer::start(Behaviour::Refuses).await;
     let secret = "0123456789abcdef0123456789abcdef";
-    let app = TestApp::start_with(&["--smtp-url", &mail_server.url, "--jwt-secret", secret]).await;
+    let app =
+        TestApp::start_with(&["--screens", "live", "--smtp-url", &mail_server.url, "--jwt-secret", secret])
+            .await;
     let delivering = tokio::spawn(outbox::keep_delivering(app.sandbox.outbox.clone()));
     let email = "agent@mkopo.test";
 
@@ -43,6 +45,21 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     assert_eq!(supervisor.disburse(loan).await.status, StatusCode::OK);
     let customers_phone = loan["customer_phone_number"].as_str().unwrap();
     delivering.abort();
+    // Typed where it does not belong.
+    for secret in [demo::PASSWORD, "918273", &other_token, email] {
+        app.call(Method::GET, &format!("/api/v1/{secret}?{secret}={secret}"), None).await;
+        app.call(Method::POST, &format!("/open/{secret}"), None).await;
+        app.console(Method::GET, &format!("/staff/{secret}"), None).await;
+        let mut typed = request(Method::GET, "/api/v1/auth/me", None, None);
+        typed.headers_mut().insert("idempotency-key", secret.parse().unwrap());
+        app.send(typed).await;
+    }
+    let sessions = supervisor.get("/api/v1/sessions").await.json();
+    let current = sessions.as_array().unwrap().iter().find(|one| one["is_current"] == true).unwrap();
+    let id = current["id"].as_str().unwrap();
+    assert_eq!(supervisor.delete(&format!("/api/v1/sessions/{id}")).await.status, 204);
+    let admin = app.sign_in("admin").await;
+    admin.post("/api/v1/auth/logout", None).await;
 
     let logged = subscriber::captured();
     for event in [
@@ -52,6 +69,7 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
         "payout.settled",
         "sign_in_failed",
         "signed_in",
+        "signed_out",
     ] {
         assert!(logged.contains(event), "{event} was not captured");
     }
@@ -64,6 +82,7 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
         "stranger",
         email,
         "supervisor@mkopo.test",
+        "admin@mkopo.test",
         &reset_code,
         &token,
         &other_token,
@@ -75,5 +94,8 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     ] {
         let line = logged.lines().find(|line| line.contains(secret));
         assert_eq!(line, None, "{secret} was logged");
+    }
+    for line in logged.lines().filter(|line| line.contains("signed_out")) {
+        assert!(!line.contains("mkopo.test"), "{line}");
     }
 }

@@ -375,5 +375,5 @@ async fn an_answer_takes_as_long_as_the_scenario_says() {
     let answer = app.as_time_passes(agent.disburse(loan)).await;
     assert_eq!(answer.status, StatusCode::OK);
     let took = app.clock.now().since(NOON);
-    assert!(took >= Duration::from_secs(1), "{took:?}");
+    assert!(took >= Duration::from_secs(3), "{took:?}");
 }

@@ -109,7 +109,7 @@ async fn a_week_later_nothing_is_new() {
     let supervisor = app.sign_in("supervisor").await;
     assert_eq!(
         notifications(&supervisor).await,
-        json!({"unread": 0, "read_until": null, "notifications": []})
+        json!({"unread": 0, "approved": 0, "read_until": null, "notifications": []})
     );
 }
 
@@ -128,8 +128,29 @@ async fn the_number_of_unread_ones_is_the_true_one_also_of_those_that_are_not_li
     let agent = app.sign_in("agent").await;
     read_all(&agent).await;
     app.later(Duration::from_secs(1)).await;
+    let before = notifications(&agent).await["approved"].as_i64().unwrap();
     app.set_console(Method::POST, "/loans", json!({"count": 176})).await;
     let all = notifications(&agent).await;
-    assert_eq!(all["unread"], 176);
-    assert_eq!(all["notifications"].as_array().unwrap().len(), 50);
+    assert_eq!((&all["unread"], all["approved"].as_i64().unwrap()), (&json!(176), before + 176));
+    let loans = all["notifications"].as_array().unwrap().iter().filter(|one| one["kind"] == "loan_approved");
+    assert_eq!(loans.count(), 50);
+}
+
+#[tokio::test]
+async fn many_approved_loans_displace_no_payout() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    app.set_console(Method::PUT, "/scenario", json!({"next": ["lost_unpaid"]})).await;
+    let loan = app.approve_loan(12_500, "+254712000121").await;
+    agent.disburse(&loan).await;
+    app.later(Duration::from_mins(2)).await;
+    let failed = async || {
+        let all = notifications(&agent).await;
+        let all = all["notifications"].as_array().unwrap().iter();
+        all.filter(|one| one["kind"] == "payout_failed" && one["loan_id"] == loan["loan_id"]).count()
+    };
+    assert_eq!(failed().await, 1);
+    app.later(Duration::from_mins(1)).await;
+    app.set_console(Method::POST, "/loans", json!({"count": 100})).await;
+    assert_eq!(failed().await, 1);
 }

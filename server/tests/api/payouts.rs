@@ -149,12 +149,20 @@ async fn a_different_amount_or_phone_is_not_paid() {
 async fn the_customers_number_is_accepted_in_any_format() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
-    let mut body = disbursement_of(loan);
-    body["phone_number"] = json!(body["phone_number"].as_str().unwrap().replace("+254", "0"));
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    assert_eq!(agent.post(&path, Some(body)).await.status, StatusCode::OK);
+    for (number, typed) in [
+        ("+254712345670", "0712345670"),
+        ("+254712345671", "+254712345671\u{202c}"),
+        ("+254712345672", "0712\u{a0}345\u{a0}672"),
+        ("+254712345673", "\u{200e}254712345673"),
+    ] {
+        let loan = app.approve_loan(20_000, number).await;
+        let mut body = disbursement_of(&loan);
+        body["phone_number"] = json!(typed);
+        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+        let paid = agent.post(&path, Some(body)).await;
+        assert_eq!(paid.status, StatusCode::OK, "{typed:?}");
+        assert_eq!(paid.json()["phone"], number);
+    }
     app.assert_every_shilling_is_accounted_for().await;
 }
 

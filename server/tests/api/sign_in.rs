@@ -35,6 +35,17 @@ async fn the_right_password_opens_a_session() {
 }
 
 #[tokio::test]
+async fn the_domain_of_an_address_may_be_in_unicode_or_in_ascii() {
+    let app = TestApp::start().await;
+    app.open_account("grace@bücher.example").await;
+    for email in ["grace@xn--bcher-kva.example", "grace@bücher.example", "Grace@BÜCHER.Example"] {
+        let (status, body) = login(&app, email, "Mkopo-demo-1").await;
+        assert_eq!(status, 200, "{email}");
+        assert_eq!(body["user"]["email"], "grace@xn--bcher-kva.example", "{email}");
+    }
+}
+
+#[tokio::test]
 async fn wrong_credentials_have_distinct_failures_and_never_401() {
     let app = TestApp::start().await;
     let mut answers = Vec::new();

@@ -74,6 +74,12 @@ async fn of_two_slices_that_want_one_path_the_second_is_refused_with_both_names(
 #[tokio::test]
 async fn of_two_menu_entries_that_read_alike_the_second_is_refused() {
     let portal = portal();
+    let list = portal.path().join("slices.json");
+    let mut listed: Value = serde_json::from_slice(&std::fs::read(&list).unwrap()).unwrap();
+    listed["shell"]["menu"] = json!([
+        {"label": "Settings", "to": "/settings", "icon": "money", "position": 90, "roles": ["admin", "agent"]},
+    ]);
+    std::fs::write(&list, listed.to_string()).unwrap();
     let app = start(&portal).await;
     let with_label = |name: &str, label: &str| {
         let mut manifest = manifest(name, "1.0.0");
@@ -89,6 +95,9 @@ async fn of_two_menu_entries_that_read_alike_the_second_is_refused() {
         refused.failure().2,
         "mfe-new wants the menu entry \"repayment  Plans\", which mfe-plans has."
     );
+    let text = "mfe-new wants the menu entry \"SETTINGS \", which mfe-shell has.";
+    let refused = publish(&app, &with_label("mfe-new", "SETTINGS ")).await;
+    assert_eq!(refused.failure(), (409, "label_taken".to_owned(), text.to_owned()));
     for hidden in ["Repayment\u{200b} plans", "snalp\u{202e}", "Plans\n"] {
         assert_eq!(
             publish(&app, &with_label("mfe-new", hidden)).await.failure().1,

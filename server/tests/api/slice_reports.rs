@@ -112,6 +112,21 @@ async fn the_counts_of_live_builds_begin_at_0() {
     let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
     let line = r#"mkopo_slice_loads_total{outcome="loaded",slice="mfe-loans",version="0.1.0"} 0"#;
     assert!(metrics.contains(line), "{metrics}");
+    // Those of docs/deploy.md, with the labels that they ask for.
+    let alerts = include_str!("../../../docs/deploy.md").split_once("- name: mkopo-slices").unwrap().1;
+    let alerts = alerts.split_once("```").unwrap().0;
+    let mut read = 0;
+    for asked in alerts.split("rate(").skip(1) {
+        let (series, _) = asked.split_once('[').unwrap();
+        let (name, labels) = series.split_once('{').unwrap_or((series, ""));
+        let label = labels.strip_suffix('}').filter(|labels| labels.contains("=\"")).unwrap_or_default();
+        let has = |line: &str| {
+            line.starts_with(&format!("{name}{{")) && line.contains(label) && line.ends_with(" 0")
+        };
+        assert!(metrics.lines().any(has), "{series} has no series at 0");
+        read += 1;
+    }
+    assert_eq!(read, 5);
 }
 
 /// A page that a browser keeps for a year would be the portal of a year ago.

@@ -271,6 +271,15 @@ impl TestApp {
         self.set_console(Method::POST, "/loans", json!({"loan": loan})).await.json()[0].clone()
     }
 
+    /// Opens an agent's account, with the password of the demo accounts.
+    pub async fn open_account(&self, email: &str) {
+        let account = json!({
+            "email": email, "first_name": "Grace", "last_name": "Wekesa", "phone_number": "0712 345 678",
+            "role": "agent", "password": demo::PASSWORD,
+        });
+        self.set_console(Method::POST, "/staff", account).await;
+    }
+
     /// The number of SMS sent to `phone`.
     pub async fn texts_to(&self, phone: &str) -> i64 {
         query_scalar("SELECT count(*) FROM outbox_message WHERE recipient = $1")
@@ -369,7 +378,8 @@ impl TestApp {
         Staff { app: self, token: token.to_owned() }
     }
 
-    /// Signs in by password, as one of the demo accounts: `admin`, `supervisor` or `agent`.
+    /// Signs in by password, as one of the demo accounts: `admin`, `supervisor` or `agent`; or as another one with
+    /// an address of the same domain, opened by [`TestApp::open_account`].
     pub async fn sign_in(&self, who: &str) -> Staff<'_> {
         let credentials = json!({"email": format!("{who}@mkopo.test"), "password": demo::PASSWORD});
         let signed_in = self.call(Method::POST, "/api/v1/auth/login", Some(credentials)).await.json();

@@ -121,7 +121,7 @@ pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapsh
 
 const OPEN_SESSIONS: &str = "SELECT session_id FROM session WHERE ended_at IS NULL";
 
-const OPEN_CODES: &str = "SELECT fingerprint FROM one_time_code WHERE used_at IS NULL";
+const OPEN_CODES: &str = "SELECT fingerprint, wrong_tries FROM one_time_code WHERE used_at IS NULL";
 
 const END_OTHER_SESSIONS: &str = "
     UPDATE session SET ended_at = created_at
@@ -131,25 +131,34 @@ const END_OTHER_CODES: &str = "
     UPDATE one_time_code SET used_at = created_at
     WHERE used_at IS NULL AND fingerprint NOT IN (SELECT value ->> 'id' FROM json_each($1))";
 
-/// What opens accounts now. A session that has ended and a code that was used stay so, whatever a snapshot says.
+const KEEP_TRIES: &str = "
+    UPDATE one_time_code SET wrong_tries = CAST(asked.value ->> 'wrong_tries' AS BIGINT)
+    FROM json_each($1) AS asked
+    WHERE one_time_code.fingerprint = asked.value ->> 'id'";
+
+/// What opens accounts now. A session that has ended and a code that was used stay so, and wrong tries count, whatever
+/// a snapshot says.
 struct Open {
     sessions: Vec<String>,
-    codes: Vec<String>,
+    /// The fingerprint of each, and the number of wrong tries.
+    codes: Vec<(String, i64)>,
 }
 
 impl Open {
     async fn now(connection: &mut Connection) -> Result<Self, sqlx::Error> {
         let sessions = query_scalar(OPEN_SESSIONS).fetch_all(&mut *connection).await?;
-        let codes = query_scalar(OPEN_CODES).fetch_all(connection).await?;
+        let codes = query_as(OPEN_CODES).fetch_all(connection).await?;
         Ok(Self { sessions, codes })
     }
 
     /// Ends all sessions and codes but these.
     async fn end_others(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
-        let json =
-            |ids: Vec<String>| ids.into_iter().map(|id| json!({ "id": id })).collect::<Value>().to_string();
-        query(END_OTHER_SESSIONS).bind(json(self.sessions)).execute(&mut *connection).await?;
-        query(END_OTHER_CODES).bind(json(self.codes)).execute(connection).await?;
+        let sessions = self.sessions.into_iter().map(|id| json!({ "id": id })).collect::<Value>();
+        query(END_OTHER_SESSIONS).bind(sessions.to_string()).execute(&mut *connection).await?;
+        let code = |(id, wrong_tries)| json!({ "id": id, "wrong_tries": wrong_tries });
+        let codes = self.codes.into_iter().map(code).collect::<Value>().to_string();
+        query(END_OTHER_CODES).bind(&codes).execute(&mut *connection).await?;
+        query(KEEP_TRIES).bind(&codes).execute(connection).await?;
         Ok(())
     }
 }

@@ -120,7 +120,7 @@ fn settings(visit: &Visit, scenario: &Scenario) -> AnyView {
         .value(scenario.spread_percent.to_string());
     let float = Field::new("float", "Float, in KES")
         .hint("Payouts are paid from it. Payouts above it fail.")
-        .value(scenario.float.to_string());
+        .value(scenario.float.0.to_string());
     let seed = Field::new("seed", "Seed")
         .hint("With a spread, the same seed gives the same response times.")
         .value(scenario.seed.to_string());

@@ -50,14 +50,14 @@ impl GivenFilter {
     /// [`Failure::BadParameter`].
     pub fn checked(self) -> Result<Filter, Failure> {
         let Self { method, path, status, user, since, until } = self;
-        let user = email::of_query(user);
+        let user = email::of_query(user).trim().to_lowercase();
         let time = |text: &str| {
             let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
             time.transpose().map_err(Failure::BadParameter)
         };
         Ok(Filter {
             method: method.to_ascii_uppercase(),
-            path,
+            path: path.trim().to_owned(),
             status: Status::parse(&status)?,
             user,
             since: time(&since)?,
@@ -99,7 +99,7 @@ impl Filter {
     pub fn matches(&self, call: &Outline) -> bool {
         call.path.contains(&self.path)
             && (self.method.is_empty() || call.method.as_str() == self.method)
-            && call.user.as_deref().unwrap_or_default().contains(&self.user)
+            && call.user.as_deref().unwrap_or_default().to_lowercase().contains(&self.user)
             && self.status.matches(call)
             && self.since.is_none_or(|since| call.at >= since)
             && self.until.is_none_or(|until| call.at <= until)

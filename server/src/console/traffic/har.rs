@@ -45,12 +45,15 @@ async fn of(sandbox: &Sandbox) -> Result<Value, Failure> {
     let name = sandbox.name.to_string();
     let state = state(sandbox).await?;
     let archive = move |snapshot: &Snapshot, secrets: &Secrets| {
-        let entries = snapshot.entries.iter().rev().map(|entry| shown(entry, &origin, secrets));
+        // The newest first, in case there is no room for the bodies of all.
+        let mut entries: Vec<Value> =
+            snapshot.entries.iter().map(|entry| shown(entry, &origin, secrets)).collect();
+        entries.reverse();
         json!({"log": {
             "version": "1.2",
             "creator": {"name": "Mkopo", "version": env!("CARGO_PKG_VERSION")},
             "comment": format!("Sandbox {name}. {} {state} {MASKED}", start(snapshot.beginning)),
-            "entries": entries.collect::<Vec<Value>>(),
+            "entries": entries,
         }})
     };
     read(sandbox, archive).await

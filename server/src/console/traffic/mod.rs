@@ -10,7 +10,7 @@ pub use self::observed::Observed;
 
 use self::filter::Filter;
 use crate::{
-    sandboxes::Sandbox,
+    sandboxes::{ConsoleToken, Sandbox},
     traffic::{Call, Snapshot, secrets::Secrets},
 };
 use base::error::Failure;
@@ -46,7 +46,10 @@ async fn read<T: Send + 'static>(
     let sandbox = sandbox.clone();
     let done = tokio::task::spawn_blocking(move || {
         let snapshot = sandbox.traffic.snapshot();
-        let secrets = Secrets::of(&snapshot, sandbox.console_token.exposed())?;
+        let secrets = Secrets::of(
+            &snapshot,
+            &[&sandbox.console_token, &sandbox.server.operator_token].map(ConsoleToken::exposed),
+        )?;
         Ok(read(&snapshot, &secrets))
     });
     done.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?

@@ -262,6 +262,6 @@ async fn end_session(
     session: Session,
     Path(session_id): Path<SessionId>,
 ) -> Result<StatusCode, Failure> {
-    end_own_session(&auth.world, session, address, session_id).await?;
+    end_own_session(&auth, session, address, session_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

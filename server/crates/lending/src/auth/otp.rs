@@ -21,7 +21,7 @@ pub const LIFE: Duration = Duration::from_mins(5);
 /// The time after which another code can be requested.
 pub const RESEND_AFTER: Duration = Duration::from_secs(30);
 /// The time for which reset codes go to the phone number before a change.
-const PHONE_SETTLES: Duration = Duration::from_hours(24);
+pub(super) const PHONE_SETTLES: Duration = Duration::from_hours(24);
 /// The maximum number of attempts per code, including the successful one.
 const MAX_ATTEMPTS: i64 = 5;
 
@@ -183,6 +183,20 @@ const PHONE_FOR_RESET: &str = "
     SELECT CASE WHEN phone_changed_at > $2 AND phone_changed_at <= $3 THEN phone_before ELSE phone_number END
     FROM staff WHERE staff_id = $1";
 
+/// The phone number to which `staff` get reset codes.
+pub(super) async fn reset_phone(
+    connection: &mut Connection,
+    staff: &Staff,
+    now: UnixMillis,
+) -> Result<String, Failure> {
+    let phone = query_scalar(PHONE_FOR_RESET)
+        .bind(&staff.staff_id)
+        .bind(now.minus(PHONE_SETTLES))
+        .bind(now)
+        .fetch_one(connection);
+    Ok(phone.await?)
+}
+
 impl Request {
     async fn run(self, connection: &mut Connection) -> Result<Ruling, Failure> {
         let Self { caller, purpose, now, .. } = &self;
@@ -250,13 +264,7 @@ impl Request {
                 outbox::email(connection, randomness, *now, &self.email, &subject, &body, Some(code)).await?;
             }
             Purpose::PasswordReset => {
-                let phone: String = query_scalar(PHONE_FOR_RESET)
-                    .bind(&staff.staff_id)
-                    .bind(now.minus(PHONE_SETTLES))
-                    .bind(*now)
-                    .fetch_one(&mut *connection)
-                    .await?;
-                let phone = Msisdn::parse(&phone)
+                let phone = Msisdn::parse(&reset_phone(connection, staff, *now).await?)
                     .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
                 let body = format!(
                     "{digits} is your {brand} password reset code. It can be used once, within 5 minutes. \

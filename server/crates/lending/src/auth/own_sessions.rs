@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use super::session::Session;
+use super::{Auth, session::Session};
 use crate::{
     auth::AuthRefusal,
     events::{Kind, NewEvent},
@@ -53,11 +53,12 @@ const END: &str = "
 /// # Errors
 /// [`AuthRefusal::SessionNotFound`] if they have no open session with this id.
 pub(super) async fn end_own_session(
-    world: &World,
+    auth: &Auth,
     session: Session,
     address: IpAddr,
     session_id: SessionId,
 ) -> Result<(), Failure> {
+    let world = &auth.world;
     // PostgreSQL can't store NUL characters.
     if session_id.contains('\0') {
         return Err(AuthRefusal::SessionNotFound(session_id).into());
@@ -66,7 +67,8 @@ pub(super) async fn end_own_session(
     let is_current = session.session_id == session_id;
     let kind = if is_current { Kind::SignedOut } else { Kind::SessionsEnded };
     let staff = session.staff;
-    let event = NewEvent::new(world.clock.unset_now(), kind, staff.email.as_str(), Some(address));
+    let event = NewEvent::new(world.clock.unset_now(), kind, staff.email.as_str(), Some(address))
+        .of_account(&auth.fingerprints.of_account(&staff.email));
     let event = if is_current { event } else { event.about(staff.email.as_str()).details("one session") };
     let written = event.clone();
     world

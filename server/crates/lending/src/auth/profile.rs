@@ -1,11 +1,11 @@
 //! The user's own account.
 
-use std::net::IpAddr;
+use std::{collections::BTreeSet, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Auth, Role, Staff, accounts,
+    Auth, Role, Staff, accounts, otp,
     password::Password,
     reauthentication::Reauthentication,
     session::{self, Session},
@@ -65,9 +65,11 @@ pub(super) struct ProfileChange {
     current_password: Option<Password>,
 }
 
+/// A number that is changed again before it gets reset codes is not the one before.
 const CHANGE: &str = "
     UPDATE staff SET first_name = $2, last_name = $3, phone_number = $4, updated_at = $5,
-        phone_before = CASE WHEN phone_number = $4 THEN phone_before ELSE phone_number END,
+        phone_before = CASE WHEN phone_number = $4 OR phone_changed_at > $6 AND phone_changed_at <= $5
+            THEN phone_before ELSE phone_number END,
         phone_changed_at = CASE WHEN phone_number = $4 THEN phone_changed_at ELSE $5 END
     WHERE staff_id = $1";
 
@@ -108,6 +110,7 @@ impl Checked {
             .bind(&self.last_name)
             .bind(&self.phone_number)
             .bind(self.now)
+            .bind(self.now.minus(otp::PHONE_SETTLES))
             .execute(connection)
             .await?;
         Ok(())
@@ -170,8 +173,8 @@ async fn change_phone(
     asked
         .change(auth, Kind::ProfileChanged, async move |connection: &mut Connection, staff: Staff| {
             accounts::check_phone(connection, &change.phone_number, &staff.staff_id).await?;
-            change.write(connection).await?;
             notice.send(connection, &staff).await?;
+            change.write(connection).await?;
             Ok(details.to_owned())
         })
         .await?;
@@ -198,7 +201,11 @@ impl PhoneChanged {
             outbox::name(&staff.first_name)
         );
         outbox::email(connection, randomness, *now, &staff.email, &subject, &body, None).await?;
-        if let Some(before) = Msisdn::parse(&staff.phone_number) {
+        // Who changes it twice is told nothing that the owner is not told.
+        for before in
+            BTreeSet::from([staff.phone_number.clone(), otp::reset_phone(connection, staff, *now).await?])
+        {
+            let Some(before) = Msisdn::parse(&before) else { continue };
             let body = format!(
                 "The phone number of your {brand} account was changed. If it was not you, reset your password now: \
                  for 24 hours, the code comes to this number."

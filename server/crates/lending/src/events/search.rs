@@ -47,7 +47,7 @@ pub struct Filter {
 const SEARCH: &str = r"
     SELECT position AS id, at, kind, who, about, address, details, times, traceparent FROM event
     WHERE (CAST($1 AS TEXT) IS NULL OR kind = $1)
-      AND (CAST($2 AS TEXT) IS NULL OR who LIKE $2 ESCAPE '\' OR about LIKE $2 ESCAPE '\' OR who = $3)
+      AND (CAST($2 AS TEXT) IS NULL OR lower(who) LIKE $2 ESCAPE '\' OR lower(about) LIKE $2 ESCAPE '\' OR who = $3)
       AND (CAST($4 AS TEXT) IS NULL OR address LIKE $4 ESCAPE '\')
       AND at >= $5 AND at <= $6 AND position < $7
     ORDER BY position DESC LIMIT $8";
@@ -60,7 +60,7 @@ pub async fn search(connection: &mut Connection, filter: &Filter) -> Result<Vec<
     let Filter { kind, who, account_hash, address, since, until, before, limit } = filter;
     let found = query_as(SEARCH)
         .bind(kind)
-        .bind(who.as_deref().map(|who| format!("%{}%", escaped(who))))
+        .bind(who.as_deref().map(|who| format!("%{}%", escaped(who.trim()).to_lowercase())))
         .bind(account_hash)
         .bind(address.as_deref().map(|address| format!("{}%", escaped(address))))
         .bind(since.unwrap_or(UnixMillis(i64::MIN)))

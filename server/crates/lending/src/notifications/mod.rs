@@ -27,8 +27,8 @@ use store::{Connection, query, query_as, query_scalar};
 /// The maximum age of a notification.
 const KEPT: Duration = Duration::from_hours(7 * 24);
 
-/// The maximum number of notifications listed.
-const LISTED: usize = 50;
+/// The maximum number of payouts listed, and of loans: many approved loans displace no failed payout.
+const LISTED: i64 = 50;
 
 /// The kind of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +60,7 @@ struct Notification {
 #[expect(clippy::struct_field_names, reason = "the names in the contract")]
 pub struct Notifications {
     unread: i64,
+    approved: i64,
     read_until: Option<UnixMillis>,
     notifications: Vec<Notification>,
 }
@@ -87,6 +88,8 @@ const LOANS: &str = "
     WHERE loan.status = 'APPROVED' AND loan.approved_at > $1
     ORDER BY loan.approved_at DESC, loan.loan_id DESC LIMIT $2";
 
+const APPROVED: &str = "SELECT count(*) FROM loan WHERE status = 'APPROVED' AND approved_at > $1";
+
 const UNREAD: &str = "
     SELECT (SELECT count(*) FROM payout
             WHERE staff_id = $1 AND processed_at > $2 AND processed_at - created_at >= 8000)
@@ -101,19 +104,18 @@ pub async fn latest(world: &World, staff_id: &StaffId) -> Result<Notifications, 
     let since = world.clock.now().minus(KEPT);
     let read_until: Option<UnixMillis> =
         query_scalar(READ_UNTIL).bind(staff_id).fetch_optional(&mut reader).await?;
-    let limit = i64::try_from(LISTED).unwrap_or(i64::MAX);
     let mut notifications: Vec<Notification> =
-        query_as(PAYOUTS).bind(staff_id).bind(since).bind(limit).fetch_all(&mut reader).await?;
-    let loans: Vec<Notification> = query_as(LOANS).bind(since).bind(limit).fetch_all(&mut reader).await?;
+        query_as(PAYOUTS).bind(staff_id).bind(since).bind(LISTED).fetch_all(&mut reader).await?;
+    let loans: Vec<Notification> = query_as(LOANS).bind(since).bind(LISTED).fetch_all(&mut reader).await?;
     notifications.extend(loans);
     notifications.sort_by(|one, other| (other.at, &other.id).cmp(&(one.at, &one.id)));
-    notifications.truncate(LISTED);
     for notification in &mut notifications {
         notification.is_read = read_until.is_some_and(|until| notification.at <= until);
     }
     let unread_since = read_until.map_or(since, |until| until.max(since));
     let unread = query_scalar(UNREAD).bind(staff_id).bind(unread_since).fetch_one(&mut reader).await?;
-    Ok(Notifications { unread, read_until, notifications })
+    let approved = query_scalar(APPROVED).bind(since).fetch_one(&mut reader).await?;
+    Ok(Notifications { unread, approved, read_until, notifications })
 }
 
 /// The newest loan and the newest payouts, compared to find additions.

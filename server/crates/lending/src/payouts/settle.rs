@@ -265,7 +265,7 @@ impl Settlement {
         let body = format!(
             "{} Confirmed. Dear {}, your loan of {} from {} has been sent to {}.",
             record.mpesa_ref.as_deref().unwrap_or_default(),
-            record.customer_first_name,
+            outbox::name(&record.customer_first_name),
             record.amount,
             self.brand,
             to.local(),
