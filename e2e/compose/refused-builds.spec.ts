@@ -61,7 +61,8 @@ async function refused({ token, script = 'true' }: Refusal): Promise<string | un
   }[token];
   const container = await docker(
     ...['run', '--detach', '--user', 'root', '--network', `${project}_portal`],
-    ...['--env', 'MKOPO_PORTAL=http://provider:8080', '--health-start-period', '1s'],
+    ...['--env', 'MKOPO_PORTAL=http://provider:8080', '--env', 'MKOPO_INSECURE=true'],
+    ...['--health-start-period', '1s'],
     ...given,
     `${project}-mfe-loans`,
     ...['sh', '-c', `${script} && exec node /mfe-kit/mfe-kit.mjs deploy`],

@@ -47,6 +47,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** An address of the portal that counts as another machine's: only 127.0.0.0/8 is loopback. */
+const elsewhere = () => `http://0.0.0.0:${portal.address().port}`;
+
 /** Deploys; `meanwhile` is called at each wait, with its number. Returns what was said and the seconds of each wait. */
 async function run(meanwhile = () => {}, given = env) {
   const [said, waits] = [[], []];
@@ -158,20 +161,45 @@ test('a token is waited for, and another one is tried where one was refused', as
   expect(received.map(({ token }) => token)).toEqual(['Bearer revoked', 'Bearer valid']);
 });
 
+test('a token goes to another machine with TLS only, unless MKOPO_INSECURE allows it', async () => {
+  answers = [LIVE];
+  const MKOPO_PORTAL = elsewhere();
+  const { said, isDone } = await run(() => {}, { ...env, MKOPO_PORTAL });
+  const reason = `${MKOPO_PORTAL} has no TLS: the token could be read on the way; give an address with https://, or add --insecure (MKOPO_INSECURE=true).`;
+  expect({ said, isDone }).toEqual({ said: [`${BUILD} waits: ${reason}`], isDone: false });
+  expect(received).toEqual([]);
+  const allowed = await run(() => {}, { ...env, MKOPO_PORTAL, MKOPO_INSECURE: 'true' });
+  expect(allowed.said).toEqual([`${BUILD} is live.`]);
+});
+
+/** Runs the program of a container. Its outcome is in the slice's folder. */
+function start(args = [], given = env) {
+  const command = join(import.meta.dirname, 'mfe-kit.mjs');
+  const settings = { ...process.env, MKOPO_INSECURE: '', ...given, TMPDIR: folder };
+  const program = spawn(process.execPath, [command, 'deploy', ...args], { cwd: folder, env: settings });
+  const started = { program, said: '' };
+  program.stdout.on('data', (data) => (started.said += data));
+  return started;
+}
+
 test('the program stays once the build is published, is healthy then, and stops at once', async () => {
   answers = [[409, { code: 'no_portal', error: 'No shell is there yet.' }], LIVE];
-  const [command, outcome] = [join(import.meta.dirname, 'mfe-kit.mjs'), join(folder, 'mfe-kit-deployed')];
-  const settings = { ...process.env, ...env, TMPDIR: folder };
-  const program = spawn(process.execPath, [command, 'deploy'], { cwd: folder, env: settings });
-  let said = '';
-  program.stdout.on('data', (data) => (said += data));
-  await vi.waitFor(() => expect(said).toContain('waits'), 10_000);
+  const outcome = join(folder, 'mfe-kit-deployed');
+  const started = start();
+  await vi.waitFor(() => expect(started.said).toContain('waits'), 10_000);
   expect(existsSync(outcome)).toBe(false);
   await vi.waitFor(() => expect(existsSync(outcome)).toBe(true), 10_000);
-  expect(said).toBe(`${BUILD} waits: No shell is there yet.\n${BUILD} is live.\n`);
-  const code = new Promise((resolve) => program.on('exit', resolve));
-  program.kill('SIGTERM');
+  expect(started.said).toBe(`${BUILD} waits: No shell is there yet.\n${BUILD} is live.\n`);
+  const code = new Promise((resolve) => started.program.on('exit', resolve));
+  started.program.kill('SIGTERM');
   expect(await code).toBe(0);
+});
+
+test('the program takes --insecure', async () => {
+  answers = [LIVE];
+  const started = start(['--insecure'], { ...env, MKOPO_PORTAL: elsewhere() });
+  await vi.waitFor(() => expect(started.said).toBe(`${BUILD} is live.\n`), 10_000);
+  started.program.kill('SIGTERM');
 });
 
 test('an archive has the files of a build without the compressed ones, whatever their names', async () => {

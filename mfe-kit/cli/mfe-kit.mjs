@@ -3,18 +3,26 @@
 import { Refusal } from './refusal.mjs';
 
 const COMMANDS = {
-  new: 'make a slice in this folder',
-  dev: 'run the portal on this machine with this slice as you edit it',
-  check: 'say whether the build of this slice will load in a portal',
-  build: 'build this slice into dist/',
-  publish: 'publish the build of this slice',
-  deploy: 'publish dist/ and stay, as the program of a container',
+  new: ['NAME [--portal URL]', 'make a slice in this folder'],
+  dev: ['[--portal URL] [--port 3000]', 'run the portal on this machine with this slice as you edit it'],
+  check: ['[--against URL]', 'say whether the build of this slice will load in a portal'],
+  build: ['', 'build this slice into dist/'],
+  publish: [
+    '[--portal URL] [--token TOKEN] [--hold] [--force] [--insecure]',
+    'publish the build of this slice',
+  ],
+  deploy: ['[--insecure]', 'publish dist/ and stay, as the program of a container'],
 };
+
+const INSECURE =
+  '--insecure (or MKOPO_INSECURE=true) sends the deploy token to an address without TLS that is not on this machine.';
 
 const [command, ...args] = process.argv.slice(2);
 if (!Object.hasOwn(COMMANDS, command ?? '')) {
-  const list = Object.entries(COMMANDS).map(([name, what]) => `  mfe-kit ${name.padEnd(8)} ${what}`);
-  console.error(['Commands:', ...list].join('\n'));
+  const list = Object.entries(COMMANDS).map(
+    ([name, [options, what]]) => `  ${`mfe-kit ${name} ${options}`.trimEnd()}\n      ${what}`,
+  );
+  console.error(['Commands:', ...list, '', INSECURE].join('\n'));
   process.exit(1);
 }
 try {

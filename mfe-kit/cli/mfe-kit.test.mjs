@@ -44,6 +44,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** An address of the portal that counts as another machine's: only 127.0.0.0/8 is loopback. */
+const elsewhere = () => `http://0.0.0.0:${portal.address().port}`;
+
 const addressOf = (server) => `http://127.0.0.1:${server.address().port}`;
 
 /** Runs the command in the folder; answers its exit code and what it said. */
@@ -53,6 +56,7 @@ async function run(args, env = {}) {
     ...process.env,
     MKOPO_PORTAL: addressOf(portal),
     MKOPO_DEPLOY_TOKEN: '',
+    MKOPO_INSECURE: '',
     CI: 'true',
     ...env,
   };
@@ -160,6 +164,39 @@ test('a build is published with the token, and --hold and --force are passed on'
   expect(received[0].headers.authorization).toBe('Bearer mkopo_deploy_1');
 });
 
+test('a deploy token goes to another machine with TLS only, unless --insecure or MKOPO_INSECURE is given', async () => {
+  await makeSlice();
+  answers['POST /deploy/slices'] = [201, { live: '0.1.0' }];
+  const address = elsewhere();
+  const env = { MKOPO_PORTAL: address, MKOPO_DEPLOY_TOKEN: 'mkopo_deploy_1' };
+  const noTls = refused(
+    `${address} has no TLS: the token could be read on the way; give an address with https://, or add --insecure (MKOPO_INSECURE=true).`,
+  );
+  expect(await run(['publish'], env)).toEqual(noTls);
+  expect(await run(['publish'], { ...env, MKOPO_INSECURE: 'false' })).toEqual(noTls);
+  expect(await run(['publish', '--portal', address, '--token', 'mkopo_deploy_1'])).toEqual(noTls);
+  expect(received).toEqual([]);
+
+  const published = { code: 0, said: 'mfe-repayments 0.1.0 is published; it is live.' };
+  expect(await run(['publish', '--insecure'], env)).toEqual(published);
+  expect(await run(['publish'], { ...env, MKOPO_INSECURE: 'true' })).toEqual(published);
+  const sent = received.map(({ headers }) => headers.authorization);
+  expect(sent).toEqual(['Bearer mkopo_deploy_1', 'Bearer mkopo_deploy_1']);
+});
+
+test('an address without TLS is refused before the slice is built', async () => {
+  await makeSlice();
+  await rm(join(folder, 'dist'), { recursive: true });
+  const env = { MKOPO_PORTAL: elsewhere(), MKOPO_DEPLOY_TOKEN: 'mkopo_deploy_1' };
+  expect((await run(['publish'], env)).said).toMatch(/^mfe-kit: \S+ has no TLS: /);
+});
+
+test('a command that sends no token needs no TLS', async () => {
+  await makeSlice();
+  const said = `mfe-repayments 0.1.0 will load in ${elsewhere()}.`;
+  expect(await run(['check', '--against', elsewhere()])).toEqual({ code: 0, said });
+});
+
 test('commands of a slice run in its folder', async () => {
   for (const command of ['build', 'check', 'dev', 'publish'])
     expect(await run([command])).toEqual(
@@ -179,6 +216,15 @@ test('a new slice needs a name, an empty folder and a portal', async () => {
   expect(await run(['new', 'repayments', '--portal', 'http://127.0.0.1:1'])).toEqual(
     refused(`${folder} is not empty: make the slice in an empty folder.`),
   );
+});
+
+test('the help has the options of each command', async () => {
+  const { said } = await run([]);
+  expect(said).toContain(
+    '  mfe-kit publish [--portal URL] [--token TOKEN] [--hold] [--force] [--insecure]\n',
+  );
+  expect(said).toContain('  mfe-kit deploy [--insecure]\n');
+  expect(said).toMatch(/--insecure .*MKOPO_INSECURE=true/);
 });
 
 test('an unknown command or option is refused', async () => {

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { Refusal } from './refusal.mjs';
 
 const TIMEOUT_MS = 20_000;
@@ -12,6 +13,13 @@ export function portalAt(given) {
   if (!/^https?:$/.test(address?.protocol ?? ''))
     throw new Refusal(`'${given}' is not the address of a portal.`);
   return address.origin;
+}
+
+/** Returns `true` if nobody on the way to a portal can read what is sent: it has TLS, or is on this machine. */
+export function isPrivate(portal) {
+  const { protocol, hostname } = new URL(portal);
+  const isLoopback = isIPv4(hostname) && hostname.startsWith('127.');
+  return protocol === 'https:' || isLoopback || /^(localhost|.+\.localhost|\[::1\])$/.test(hostname);
 }
 
 /** Asks a portal. Fails with a sentence if it can't be reached. */

@@ -6,7 +6,7 @@ import { run as build } from './build.mjs';
 import { portalAt } from './portal.mjs';
 import { Refusal } from './refusal.mjs';
 import { portalOf, readSlicePackage } from './slice-package.mjs';
-import { upload } from './upload.mjs';
+import { authorizationFor, upload } from './upload.mjs';
 
 /** Builds the slice, and publishes the build with the slice's deploy token. */
 export async function run(args) {
@@ -17,6 +17,7 @@ export async function run(args) {
       token: { type: 'string' },
       hold: { type: 'boolean', default: false },
       force: { type: 'boolean', default: false },
+      insecure: { type: 'boolean', default: process.env.MKOPO_INSECURE === 'true' },
     },
   });
   const slicePackage = readSlicePackage();
@@ -26,9 +27,10 @@ export async function run(args) {
     throw new Refusal(
       `publishing needs the deploy token of ${slicePackage.name} in MKOPO_DEPLOY_TOKEN: 'mkopo slice token add ${slicePackage.name}' makes one.`,
     );
+  const authorization = authorizationFor(portal, token, { isAllowed: values.insecure });
   if (!isBuilt(slicePackage)) await build();
   const query = ['hold', 'force'].filter((name) => values[name]).map((name) => [name, 'true']);
-  const { status, slice, error } = await upload(slicePackage, { portal, token, query });
+  const { status, slice, error } = await upload(slicePackage, { portal, authorization, query });
   if (error) throw new Refusal(error);
   const outcome = status === 201 ? 'is published' : 'was already published';
   const live = slice.live === slicePackage.version ? 'it is live' : `${slice.live ?? 'no build'} is live`;

@@ -1,12 +1,22 @@
 import { join } from 'node:path';
 import { archiveOf } from './archive.mjs';
-import { ask } from './portal.mjs';
+import { ask, isPrivate } from './portal.mjs';
+import { Refusal } from './refusal.mjs';
+
+/** The header with a deploy token. There is none where the token could be read on the way, unless that `isAllowed`. */
+export function authorizationFor(portal, token, { isAllowed }) {
+  if (!isPrivate(portal) && !isAllowed)
+    throw new Refusal(
+      `${portal} has no TLS: the token could be read on the way; give an address with https://, or add --insecure (MKOPO_INSECURE=true).`,
+    );
+  return `Bearer ${token}`;
+}
 
 /** Sends the build in `dist/` to a portal; returns the status and the content of its answer. */
-export async function upload({ folder }, { portal, token, query }) {
+export async function upload({ folder }, { portal, authorization, query }) {
   const answer = await ask(portal, `/deploy/slices?${new URLSearchParams(query)}`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/octet-stream' },
+    headers: { Authorization: authorization, 'Content-Type': 'application/octet-stream' },
     body: await archiveOf(join(folder, 'dist')),
     signal: AbortSignal.timeout(120_000),
   });
