@@ -3,7 +3,7 @@
 /** What the shell offers slices, apart from UI parts (`mfe-kit/ui…`). */
 export { ApiError, type ApiErrorKind } from './failures/api-error';
 export { api, dataOf, listOf } from './api/client';
-export { numberFrom, textFrom } from './api/wire';
+export { amountFrom, numberFrom, textFrom, timeFrom } from './api/wire';
 export { type Schema } from './api/schema';
 export { now } from './clock/clock';
 export { useToday } from './clock/useToday';
@@ -25,6 +25,7 @@ export { searched } from './format/searched';
 export { relativeTime } from './format/relative-time';
 export { catalogue, type Language, language, LANGUAGES, plural } from './language/language';
 export { notify, dismissNotification, type ShowNotification } from './notify/notify';
+export { refusalSentences } from './payouts/advice';
 export { payoutStatus, type PayoutStatus } from './payouts/payout-status';
 export { queryClient } from './query/query-client';
 export { queryKeys } from './query/query-keys';

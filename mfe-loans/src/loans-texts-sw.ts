@@ -8,6 +8,8 @@ const swahili: LoansTexts = {
   approvedBy: 'Aliyeidhinisha',
   missing: 'Hakuna',
   unreadable: 'Safu hii haikuweza kusomwa',
+  cannotBeRead: (count) =>
+    plural(count, { one: `Safu ${count} haiwezi kusomwa`, other: `Safu ${count} haziwezi kusomwa` }),
   payoutInProgress: 'Inaendelea',
   supervisor: 'Msimamizi',
   agent: 'Wakala',
@@ -67,6 +69,9 @@ const swahili: LoansTexts = {
   back: 'Rudi',
   processing: 'Malipo yanashughulikiwa...',
   disburseLoan: 'Toa mkopo',
+  amountUnreadable: 'Kiasi hakiwezi kusomwa',
+  notWithoutAmount:
+    'Mkopo huu hauwezi kutolewa, kwa sababu kiasi chake hakiwezi kusomwa. Mjulishe msimamizi.',
   status: {
     approved: 'Umeidhinishwa, unasubiri kutolewa',
     disbursed: 'Umetolewa',
@@ -123,16 +128,6 @@ const swahili: LoansTexts = {
   error: 'Hitilafu',
   close: 'Funga',
   tryAgain: 'Jaribu tena',
-  advice: {
-    floatShort: 'Akaunti ya malipo haina pesa za kutosha. Mwombe msimamizi aongeze pesa, kisha ujaribu tena.',
-    belowMinimum: 'Pesa kwa simu hailipi kiasi kidogo hivi. Muulize msimamizi jinsi ya kutoa mkopo huu.',
-    aboveMaximum:
-      'Pesa kwa simu hailipi kiasi hiki kwa mara moja. Muulize msimamizi jinsi ya kutoa mkopo huu.',
-    dailyLimit: 'Kikomo cha leo kimefikiwa. Jaribu tena kesho.',
-    walletFull: 'Akaunti ya pesa kwa simu ya mteja haiwezi kupokea kiasi hiki. Mwombe mteja apunguze salio.',
-    ownAccount: 'Pesa kwa simu haipokei malipo kutoka kwetu. Mjulishe msimamizi; kujaribu tena hakusaidii.',
-    noWallet: 'Nambari hii haina akaunti ya pesa kwa simu. Ihakikishe na mteja.',
-  },
   payoutNotSent: 'Mkopo haukuweza kutolewa',
   payoutFailed: 'Utoaji umeshindikana. Tafadhali jaribu tena.',
 };

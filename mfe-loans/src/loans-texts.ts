@@ -8,6 +8,7 @@ const english = {
   approvedBy: 'Approved By',
   missing: 'N/A',
   unreadable: 'This row could not be read',
+  cannotBeRead: (count: number) => `${count} ${plural(count, { one: 'row', other: 'rows' })} can’t be read`,
   payoutInProgress: 'In progress',
   supervisor: 'Supervisor',
   agent: 'Agent',
@@ -66,6 +67,8 @@ const english = {
   back: 'Back',
   processing: 'Processing disbursement...',
   disburseLoan: 'Disburse Loan',
+  amountUnreadable: 'The amount can’t be read',
+  notWithoutAmount: 'This loan can’t be disbursed, because its amount can’t be read. Tell your supervisor.',
   status: {
     approved: 'Approved, Pending Disbursement',
     disbursed: 'Disbursed',
@@ -124,19 +127,6 @@ const english = {
   error: 'Error',
   close: 'Close',
   tryAgain: 'Try Again',
-  advice: {
-    floatShort:
-      'The account for payouts is short of money. Ask your supervisor to top it up, then try again.',
-    belowMinimum:
-      'Mobile money does not pay amounts this small. Ask your supervisor how to pay this loan out.',
-    aboveMaximum:
-      'Mobile money does not pay this much at once. Ask your supervisor how to pay this loan out.',
-    dailyLimit: 'A limit for today is reached. Try again tomorrow.',
-    walletFull: 'The customer’s mobile-money account can’t hold this much. Ask the customer to make room.',
-    ownAccount:
-      'Mobile money does not take payouts from us. Tell your supervisor; trying again does not help.',
-    noWallet: 'The number has no mobile-money account. Check it with the customer.',
-  },
   payoutNotSent: 'Failed to disburse loan',
   payoutFailed: 'Disbursement failed. Please try again.',
 };

@@ -45,7 +45,7 @@ test('the report is in Swahili, with the names of days', async () => {
   answer('get', '/api/v1/reports', 200, sampleReport());
   renderSlice(slice, '/reports');
   expect(await screen.findByRole('heading', { level: 1, name: 'Ripoti' })).toBeVisible();
-  expect(await screen.findByRole('slider')).toHaveAttribute(
+  expect(await screen.findByRole('slider', { name: 'Siku inayoonyeshwa juu' })).toHaveAttribute(
     'aria-valuetext',
     expect.stringMatching(/^Jumapili, 15 Nov: /),
   );

@@ -7,6 +7,8 @@ const swahili: TransactionsTexts = {
   export: 'Hamisha CSV',
   found: (count) =>
     plural(count, { one: `Muamala ${count} umepatikana`, other: `Miamala ${count} imepatikana` }),
+  cannotBeRead: (count) =>
+    plural(count, { one: `Safu ${count} haiwezi kusomwa`, other: `Safu ${count} haziwezi kusomwa` }),
   search: 'Tafuta miamala',
   searchPlaceholder: 'Tafuta miamala...',
   status: 'Hali',

@@ -1,10 +1,11 @@
-import { catalogue } from 'mfe-kit';
+import { catalogue, plural } from 'mfe-kit';
 
 const english = {
   title: 'Transaction History',
   transactions: 'Transactions',
   export: 'Export CSV',
   found: (count: number) => `${count} transaction(s) found`,
+  cannotBeRead: (count: number) => `${count} ${plural(count, { one: 'row', other: 'rows' })} can’t be read`,
   search: 'Search transactions',
   searchPlaceholder: 'Search transactions...',
   status: 'Status',

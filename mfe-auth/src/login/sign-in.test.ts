@@ -27,6 +27,14 @@ describe.for([
     expect(localStorage.getItem('auth_token')).toBeNull();
   });
 
+  test('a name that is a number is one', async () => {
+    const { user } = signedIn();
+    garbled('post', path, JSON.stringify({ user: { ...user, username: 712 } }));
+    answer('get', '/api/v1/auth/me', 200, currentUser());
+    await signIn();
+    expect(session.state.user).toMatchObject({ username: '712' });
+  });
+
   test('an answer that is too late signs nobody in', async () => {
     localStorage.setItem('auth_token', 'left over');
     silent('post', path);

@@ -9,6 +9,7 @@ import {
   queryClient,
   type Schema,
   session,
+  textFrom,
 } from 'mfe-kit';
 import type { FieldError } from '../fields/field-error';
 import { signInTexts } from '../sign-in-texts';
@@ -55,9 +56,10 @@ async function openSession(response: Promise<{ data?: Schema<'SignedIn'> }>): Pr
 }
 
 function userIn(body: unknown) {
-  const { token, username, email, name, role } =
+  const { token, email, name, role, ...user } =
     (body as { user?: Record<string, unknown> } | undefined)?.user ?? {};
-  if (!isText(token) || !isText(username) || !isText(email)) throw new ApiError({ kind: 'malformed' });
+  const username = textFrom(user.username);
+  if (!isText(token) || !username || !isText(email)) throw new ApiError({ kind: 'malformed' });
   return { token, username, email, ...(isText(name) ? { name } : {}), ...(isText(role) ? { role } : {}) };
 }
 

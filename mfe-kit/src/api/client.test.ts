@@ -143,6 +143,18 @@ describe('a list', () => {
     expect(reported).toHaveBeenCalledWith('3 of 4 rows of a list could not be read');
   });
 
+  test('has an empty row for each that says nothing, or not what it is known by', async () => {
+    const reported = vi.spyOn(console, 'error').mockReturnValue();
+    garbled('get', '/api/v1/disbursements/pending', '[{}, [], {"loan_id": 1}, {"purpose": "Stock"}]');
+    await expect(pending()).resolves.toEqual([{}, {}, { loan_id: 1 }, { purpose: 'Stock' }]);
+    const known = await listOf(api.GET('/api/v1/disbursements/pending'), ['loan_id', 'customer_id']);
+    expect(known).toEqual([{}, {}, { loan_id: 1 }, {}]);
+    expect(reported.mock.calls).toEqual([
+      ['2 of 4 rows of a list could not be read'],
+      ['3 of 4 rows of a list could not be read'],
+    ]);
+  });
+
   test('is forgotten at sign-out, also when it arrives later', async () => {
     const { asked } = serveList();
     session.signIn(SIGN_IN);

@@ -6,6 +6,7 @@ import { session } from '../session/session';
 import { failActOf, traceparentFor } from '../trace/act';
 import { heldList, holdList } from './held-lists';
 import { type Answer, startedRead } from './started-reads';
+import { textFrom } from './wire';
 
 /** The time limit of a call, including its body, in milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -59,15 +60,23 @@ export async function dataOf<T>(call: Promise<Answered<T>>, failure?: string): P
 
 /**
  * The rows of a successful call for a list; a body that is not an array fails it, like one that is not JSON. A row
- * that is no object is an empty one, and reported: it does not cost the others.
+ * that is no object, has no field, or none of the fields by which it is `known`, is an empty one, and reported: it does
+ * not cost the others.
  */
-export async function listOf<T>(call: Promise<Answered<T[]>>): Promise<T[]> {
+export async function listOf<T>(
+  call: Promise<Answered<T[]>>,
+  known: readonly (keyof T)[] = [],
+): Promise<T[]> {
   const rows: unknown = await dataOf(call);
   if (!Array.isArray(rows)) throw new ApiError({ kind: 'malformed' });
-  const unreadable = rows.filter((row) => !isObject(row)).length;
+  const isReadable = (row: unknown) =>
+    isObject(row) &&
+    !Array.isArray(row) &&
+    (known.length > 0 ? known.some((field) => textFrom((row as T)[field])) : Object.keys(row).length > 0);
+  const unreadable = rows.filter((row) => !isReadable(row)).length;
   if (unreadable === 0) return rows as T[];
   console.error(`${unreadable} of ${rows.length} rows of a list could not be read`);
-  return rows.map((row: unknown) => (isObject(row) ? row : {}) as T);
+  return rows.map((row: unknown) => (isReadable(row) ? row : {}) as T);
 }
 
 /** Whether an answer is an object, as the contract says. */

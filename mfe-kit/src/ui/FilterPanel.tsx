@@ -1,5 +1,5 @@
 import Select from 'antd/es/select';
-import { formatDate, startOfDate } from 'mfe-kit';
+import { formatDate, isolated, searched, startOfDate } from 'mfe-kit';
 import { useMemo, useState } from 'react';
 import { Field } from './Field';
 import classes from './Filters.module.css';
@@ -58,7 +58,9 @@ export default function FilterPanel<Row>({
             <Select
               {...control}
               virtual={false}
-              showSearch={{ optionFilterProp: 'label' }}
+              showSearch={{
+                filterOption: (text, option) => searched(option?.label ?? '').includes(searched(text)),
+              }}
               options={optionsOf(facts, person)}
               value={value[person]}
               onChange={(name) => onChange({ [person]: name })}
@@ -113,6 +115,6 @@ function optionsOf(facts: readonly FilteredFacts[], person: Person) {
     { value: '', label: listTexts().anyone },
     ...[...counts.keys()]
       .sort((one, other) => one.localeCompare(other))
-      .map((name) => ({ value: name, label: `${name} (${counts.get(name)})` })),
+      .map((name) => ({ value: name, label: `${isolated(name)} (${counts.get(name)})` })),
   ];
 }

@@ -41,6 +41,13 @@ test('a row without a date passes no date filter', () => {
   expect(filter?.({ ...ROW, date: '' })).toBe(false);
 });
 
+test('a row whose amount can’t be read is in no range of amounts, and passes other filters', () => {
+  const row = { ...ROW, amount: null };
+  expect(rowFilter({ ...NO_FILTERS, min: '0' })?.(row)).toBe(false);
+  expect(rowFilter({ ...NO_FILTERS, max: '500' })?.(row)).toBe(false);
+  expect(rowFilter({ ...NO_FILTERS, approver: ROW.approver })?.(row)).toBe(true);
+});
+
 test.for([
   'from=yesterday',
   'from=2026-02-30',

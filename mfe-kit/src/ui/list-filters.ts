@@ -17,7 +17,8 @@ export interface ListFilters {
 export interface FilteredFacts {
   /** A time in RFC 3339; '' if it is missing. */
   date: string;
-  amount: number;
+  /** `null` if it can't be read. */
+  amount: number | null;
   /** The names as the list shows them. */
   approver?: string;
   disburser?: string;
@@ -57,8 +58,10 @@ export function rowFilter(filters: ListFilters): ((facts: FilteredFacts) => bool
   const end = startOfDate(to, 1)?.getTime() ?? Infinity;
   const [lowest, highest] = [min ? Number(min) : -Infinity, max ? Number(max) : Infinity];
   const isDated = from !== '' || to !== '';
+  const isLimited = min !== '' || max !== '';
   return (facts) => {
-    if (facts.amount < lowest || facts.amount > highest) return false;
+    const { amount } = facts;
+    if (isLimited && (amount === null || amount < lowest || amount > highest)) return false;
     if (approver && facts.approver !== approver) return false;
     if (disburser && facts.disburser !== disburser) return false;
     if (!isDated) return true;

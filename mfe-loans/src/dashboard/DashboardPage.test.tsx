@@ -44,7 +44,9 @@ async function open(loans = LOANS, records = [RECORD]) {
   return drawn;
 }
 
-const figure = (title: string) => screen.getByText(title, { selector: 'dt' }).nextElementSibling?.textContent;
+const valueOf = (title: string) => screen.getByText(title, { selector: 'dt' }).nextElementSibling;
+const figure = (title: string) => valueOf(title)?.textContent;
+const note = (title: string) => valueOf(title)?.nextElementSibling?.textContent;
 
 test('REQ-171 the title and today’s date in long format', async () => {
   await open();
@@ -177,12 +179,47 @@ test.for([
   expect(reload).toHaveBeenCalledOnce();
 });
 
-test('records with missing fields are counted', async () => {
-  answer('get', PENDING, 200, LOANS);
-  garbled('get', RECORDS, JSON.stringify([{ status: 'SUCCESS', amount: '500' }, { amount: 7 }, {}]));
+test('records with missing fields are counted, and rows that can’t be read are not', async () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  garbled('get', PENDING, JSON.stringify([{}, [], ...LOANS, { customer_first_name: 'Nobody' }]));
+  const records = [
+    { loan_id: 'LN-1', status: 'SUCCESS', amount: '500' },
+    { loan_id: 'LN-2', status: 'SUCCESS', amount: '25,000.00' },
+    { id: 'PAY-3', amount: 7 },
+    { status: 'SUCCESS', amount: 70 },
+    {},
+  ];
+  garbled('get', RECORDS, JSON.stringify(records));
   renderSlice(slice, '/');
   await screen.findByText('Total Disbursed');
   expect(figure('Total Disbursed')).toBe('KES 500');
+  expect(note('Total Disbursed')).toBe('3 rows can’t be read');
+  expect(figure('Pending Disbursements')).toBe('7');
+  expect(note('Pending Disbursements')).toBe('3 rows can’t be read');
+  const [, ...rows] = screen.getAllByRole('row');
+  expect(rows.map(({ textContent }) => textContent.slice(0, 9))).toEqual(
+    [0, 1, 2, 3, 4].map((index) => `Customer${index}`),
+  );
+});
+
+test('a refusal in recent activity says first what to do, and then what mobile money says', async () => {
+  const error_message = 'The DebitParty is in an invalid state.';
+  await open([], [disbursementRecord({ status: 'FAILED', error_message })]);
+  const [item] = within(screen.getByRole('region', { name: 'Recent Activity' })).getAllByRole('listitem');
+  expect(item).toHaveTextContent(`Tell your supervisor; trying again does not help.${error_message}`);
+});
+
+test('recent activity says what is missing of a name or an amount', async () => {
+  const none = { customer_first_name: null, customer_last_name: null } as never;
+  await open(
+    [pendingLoan({ ...(none as object), total_loan_amount: null as never })],
+    [disbursementRecord({ ...(none as object), amount: 500, created_at: '2026-11-14T08:48:00.000Z' })],
+  );
+  const items = within(screen.getByRole('region', { name: 'Recent Activity' })).getAllByRole('listitem');
+  expect(items.map(({ textContent }) => textContent)).toEqual([
+    'Loan DisbursedN/A · KES 50012 minutes ago',
+    'Loan ApprovedN/A · N/A2 days ago',
+  ]);
 });
 
 test('REQ-368 the figures stay fresh for two minutes', async () => {

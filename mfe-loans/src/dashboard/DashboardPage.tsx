@@ -35,7 +35,7 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     title: texts.loanAmount,
     align: 'right',
     narrow: 'amount',
-    cell: ({ id, amount }) => (id ? <Amount kes={amount} /> : texts.missing),
+    cell: ({ amount }) => <Amount kes={amount} />,
   },
   {
     key: 'approvedDate',
@@ -48,12 +48,11 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     key: 'action',
     title: texts.action,
     narrow: 'act',
-    cell: (loan) =>
-      loan.id ? (
-        <Link to={`/loans/${encodeURIComponent(loan.id)}`} state={{ loan }}>
-          {texts.view}
-        </Link>
-      ) : null,
+    cell: (loan) => (
+      <Link to={`/loans/${encodeURIComponent(loan.id)}`} state={{ loan }}>
+        {texts.view}
+      </Link>
+    ),
   },
 ];
 
@@ -85,11 +84,22 @@ function Stats({ loans, payouts, today }: StatsProps) {
   const stats = useMemo(() => statsOf(loans, payouts, today), [loans, payouts, today]);
   const texts = loansTexts();
   const columns = useMemo(() => columnsOf(texts), [texts]);
+  const noteOf = (unreadable: number) => (unreadable > 0 ? texts.cannotBeRead(unreadable) : null);
   return (
     <>
       <Figures>
-        <Figure icon="clock" title={texts.pendingDisbursements} value={String(stats.pendingDisbursements)} />
-        <Figure icon="money" title={texts.totalDisbursed} value={formatMoney(stats.totalDisbursed)} />
+        <Figure
+          icon="clock"
+          title={texts.pendingDisbursements}
+          value={String(stats.pendingDisbursements)}
+          note={noteOf(stats.unreadableLoans)}
+        />
+        <Figure
+          icon="money"
+          title={texts.totalDisbursed}
+          value={formatMoney(stats.totalDisbursed)}
+          note={noteOf(stats.unreadablePayouts)}
+        />
         <Figure icon="ascending" title={texts.disbursedToday} value={formatMoney(stats.disbursedToday)} />
         <Figure
           icon="calendar"

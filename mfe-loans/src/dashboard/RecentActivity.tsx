@@ -1,5 +1,6 @@
-import { formatMoney, isolated } from 'mfe-kit';
+import { isolated, refusalSentences } from 'mfe-kit';
 import { EmptyState, Icon, type IconName, TimeAgo } from 'mfe-kit/ui';
+import { amountText } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
 import classes from './RecentActivity.module.css';
 import type { Activity } from './stats';
@@ -25,8 +26,12 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
             </span>
             <div>
               <strong>{texts[label]}</strong>
-              <p>{`${isolated(customerName)} · ${formatMoney(amount)}`}</p>
-              {errorMessage ? <p className={classes.error}>{errorMessage}</p> : null}
+              <p>{`${isolated(customerName || texts.missing)} · ${amountText(amount)}`}</p>
+              {(errorMessage ? refusalSentences(errorMessage) : []).map((sentence) => (
+                <p key={sentence} className={classes.error}>
+                  {sentence}
+                </p>
+              ))}
               <p>
                 <TimeAgo moment={date} />
               </p>

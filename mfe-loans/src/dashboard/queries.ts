@@ -12,7 +12,7 @@ export function dashboardQuery() {
     queryFn: async ({ signal }) => {
       const [loans, records] = await Promise.all([
         queryClient.query({ ...pendingLoansQuery(), retry: false }),
-        listOf(api.GET('/api/v1/disbursement-records', { signal })),
+        listOf(api.GET('/api/v1/disbursement-records', { signal }), ['id', 'loan_id']),
       ]);
       return { loans, payouts: records.map((record) => payoutFrom(record)) };
     },

@@ -1,14 +1,15 @@
 import { startOfDay } from 'mfe-kit';
-import type { Loan } from '../loan/loan';
-import type { Payout } from '../payout/payout';
+import { isReadable as isLoanReadable, type Loan } from '../loan/loan';
+import { isReadable as isPayoutReadable, type Payout } from '../payout/payout';
 
 /** An event in the life of a loan. */
 export interface Activity {
   type: 'disbursement' | 'approval' | 'failed_disbursement';
   loanId: string;
+  /** Empty if the provider sent none. */
   customerName: string;
-  /** In KES. */
-  amount: number;
+  /** In KES; `null` if it can't be read. */
+  amount: number | null;
   /** In RFC 3339. */
   date: string;
   status: string;
@@ -22,6 +23,9 @@ export interface DashboardStats {
   disbursedToday: number;
   disbursedThisWeek: number;
   pendingLoans: Loan[];
+  /** Rows of the two lists that are not counted; of the payouts also those whose amount the sums lack. */
+  unreadableLoans: number;
+  unreadablePayouts: number;
   recentActivities: Activity[];
 }
 
@@ -31,18 +35,23 @@ const SHOWN_ACTIVITIES = 3;
 export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date): DashboardStats {
   const today = startOfDay(now).getTime();
   const week = startOfDay(now, 7).getTime();
-  const stats = { totalDisbursed: 0, disbursedToday: 0, disbursedThisWeek: 0 };
-  for (const { status, amount, date } of payouts) {
-    if (status !== 'success') continue;
+  const stats = { totalDisbursed: 0, disbursedToday: 0, disbursedThisWeek: 0, unreadablePayouts: 0 };
+  for (const payout of payouts) {
+    const { status, amount, date } = payout;
+    const isCounted = isPayoutReadable(payout) && (status !== 'success' || amount !== null);
+    if (!isCounted) stats.unreadablePayouts += 1;
+    if (!isCounted || status !== 'success' || amount === null) continue;
     const time = Date.parse(date);
     stats.totalDisbursed += amount;
     if (time >= today) stats.disbursedToday += amount;
     if (time >= week) stats.disbursedThisWeek += amount;
   }
+  const pendingLoans = loans.filter(isLoanReadable);
   return {
     ...stats,
-    pendingDisbursements: loans.length,
-    pendingLoans: loans,
+    pendingDisbursements: pendingLoans.length,
+    pendingLoans,
+    unreadableLoans: loans.length - pendingLoans.length,
     recentActivities: activitiesOf(loans, payouts),
   };
 }

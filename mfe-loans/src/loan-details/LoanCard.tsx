@@ -1,6 +1,5 @@
-import { formatMoney } from 'mfe-kit';
 import { Card, CopyButton } from 'mfe-kit/ui';
-import { type Loan, termOf } from '../loan/loan';
+import { amountText, interestOf, type Loan, termOf } from '../loan/loan';
 import { loansTexts } from '../loans-texts';
 import { Fact } from './Fact';
 import classes from './LoanDetailsPage.module.css';
@@ -12,10 +11,10 @@ export function LoanCard({ loan }: { loan: Loan }) {
     <Card title={texts.loanInformation}>
       <dl className={classes.facts}>
         <Fact term={texts.loanAmount} isWide>
-          <span className={classes.amount}>{formatMoney(loan.amount)}</span>
+          <span className={classes.amount}>{amountText(loan.amount)}</span>
         </Fact>
         <Fact term={texts.termLength}>{termOf(loan)}</Fact>
-        <Fact term={texts.interestRate}>{`${loan.interestRate}%`}</Fact>
+        <Fact term={texts.interestRate}>{interestOf(loan)}</Fact>
         <Fact term={texts.loanId}>
           {loan.id} <CopyButton text={loan.id} label={texts.copyLoanId} />
         </Fact>

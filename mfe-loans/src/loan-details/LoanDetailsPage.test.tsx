@@ -97,6 +97,20 @@ test('REQ-235 REQ-238 REQ-240 missing values have a fallback', async () => {
   expect(fact('Approval Information', 'Approved Date')).toBe('N/A');
 });
 
+test('a loan whose amount can’t be read can’t be paid out, and the page says why', async () => {
+  const loan = loanFrom(pendingLoan({ loan_id: 'LN-1', total_loan_amount: '25,000.00' as never }));
+  const { user } = await open({ ...loan, interestRate: null });
+  expect(fact('Loan Information', 'Loan Amount')).toBe('N/A');
+  expect(fact('Loan Information', 'Interest Rate')).toBe('N/A');
+  const button = screen.getByRole('button', { name: 'Disburse Loan' });
+  expect(button).toBeDisabled();
+  const reason = 'This loan can’t be disbursed, because its amount can’t be read. Tell your supervisor.';
+  expect(screen.getByText(reason)).toBeVisible();
+  expect(button).toHaveAccessibleDescription(reason);
+  await user.click(button);
+  expect(screen.queryByRole('dialog')).not.toBeInTheDocument();
+});
+
 test('REQ-241..245 a disbursed loan shows its disbursement, due 30 days later', async () => {
   await open(DISBURSED);
   expect(fact('Disbursement Information', 'Disbursed Date')).toBe('14 Nov 2026');

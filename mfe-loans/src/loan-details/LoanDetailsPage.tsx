@@ -6,11 +6,12 @@ import {
   FailedState,
   Icon,
   LoadingState,
+  Note,
   PageHeader,
   QueryStates,
   StatusTag,
 } from 'mfe-kit/ui';
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { type Location, Navigate, useLocation, useNavigate, useParams } from 'react-router';
 import { failures } from '../failures';
 import type { Loan } from '../loan/loan';
@@ -75,11 +76,12 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
   const [isConfirming, setConfirming] = useState(false);
   const page = useRef<HTMLDivElement>(null);
   const isOnline = useIsOnline();
+  const reasonId = useId();
   const texts = loansTexts();
   // Without rules, as in a specified portal, nothing is too much and every payout is confirmed.
   const { maximum_amount: maximum = null, confirmation_required: isConfirmed = true } =
     useQuery(preferencesQuery()).data?.rules ?? {};
-  const isTooMuch = maximum !== null && loan.amount > maximum;
+  const isTooMuch = maximum !== null && loan.amount !== null && loan.amount > maximum;
   useSaveInNavigationState(given, loan, disbursing.payout?.id);
 
   // The dialog opens for a failure that happened after the page was left during the request.
@@ -93,6 +95,7 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
     );
 
   const isPayable = loan.status === 'approved' && (disbursing.payout?.status ?? 'failed') === 'failed';
+  const isAmountMissing = isPayable && loan.amount === null;
   return (
     <div ref={page}>
       <PageHeader
@@ -104,7 +107,8 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
             <Button
               type="primary"
               icon={<Icon name="send" />}
-              disabled={!isOnline}
+              disabled={!isOnline || isAmountMissing}
+              aria-describedby={isAmountMissing ? reasonId : undefined}
               onClick={() => {
                 setConfirming(true);
                 if (!isConfirmed && !isTooMuch) disbursing.pay();
@@ -116,6 +120,13 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
         }
       />
       <PayoutNotice loan={loan} disbursing={disbursing} />
+      {isAmountMissing ? (
+        <div className={classes.notice}>
+          <Note tone="bad" title={texts.amountUnreadable}>
+            <p id={reasonId}>{texts.notWithoutAmount}</p>
+          </Note>
+        </div>
+      ) : null}
       <div className={classes.columns}>
         <CustomerCard loan={loan} />
         <div className={classes.stack}>

@@ -66,8 +66,15 @@ test('REQ-349 amount and interest rate are numbers, even if the provider sends s
   expect(loan).toMatchObject({ amount: 25_000, interestRate: 12.5 });
   const asText = { ...wire, total_loan_amount: '25000.00', interest_rate: '12.5' } as unknown as WireLoan;
   expect(loanFrom(asText)).toMatchObject({ amount: 25_000, interestRate: 12.5 });
-  expect(loanFrom({ ...wire, total_loan_amount: 'much' } as unknown as WireLoan).amount).toBe(0);
 });
+
+test.for(['much', '25,000.00', '', null, undefined, {}])(
+  'an amount of %j is known as unreadable',
+  (value) => {
+    const odd = { ...wire, total_loan_amount: value, interest_rate: value } as unknown as WireLoan;
+    expect(loanFrom(odd)).toMatchObject({ amount: null, interestRate: null });
+  },
+);
 
 test('REQ-350 the approval is kept', () => {
   expect(loan).toMatchObject({
@@ -129,7 +136,8 @@ test('fields of any other type become what screens expect', () => {
     interest_rate: {},
     loan_status: 300,
     disbursement_status: true,
-    approved_at: 1762935330000,
+    approved_at: 1_762_935_330_000,
+    loan_created_at: 1_762_935_330,
     term: '6',
     purpose: ['Stock'],
   } as unknown as WireLoan;
@@ -137,9 +145,11 @@ test('fields of any other type become what screens expect', () => {
     id: '917',
     customerId: '481',
     customer: { name: '', phoneNumber: '254712345678', nationalId: '28461937' },
-    amount: 0,
-    interestRate: 0,
+    amount: null,
+    interestRate: null,
     status: '300',
+    approvedDate: '2025-11-12T08:15:30.000Z',
+    createdAt: '2025-11-12T08:15:30.000Z',
     disbursementStatus: '',
     term: 6,
     purpose: null,
@@ -149,7 +159,7 @@ test('fields of any other type become what screens expect', () => {
 test('a row with missing or extra fields is still a loan', () => {
   expect(loanFrom({})).toMatchObject({
     id: '',
-    amount: 0,
+    amount: null,
     status: '',
     purpose: null,
     customer: { name: '', phoneNumber: '' },

@@ -1,4 +1,4 @@
-import { isolated, numberFrom, type Schema, textFrom } from 'mfe-kit';
+import { amountFrom, formatMoney, isolated, numberFrom, type Schema, textFrom, timeFrom } from 'mfe-kit';
 import { loansTexts } from '../loans-texts';
 import { fullName } from './wire';
 
@@ -27,11 +27,12 @@ export interface Loan {
     creditScore: number | null;
     riskLevel: string | null;
   };
-  amount: number;
+  /** `null` if it can't be read; such a loan can't be paid out. */
+  amount: number | null;
   /** Months. */
   term: number | null;
   /** Percent. */
-  interestRate: number;
+  interestRate: number | null;
   purpose: string | null;
   /** The provider's status in lower case; only an `approved` loan can be paid out. */
   status: string;
@@ -41,7 +42,7 @@ export interface Loan {
   approvedBy: string | null;
   approverName: string | null;
   approverEmail: string | null;
-  remainingBalance: number;
+  remainingBalance: number | null;
   notes: string | null;
   disbursementDate: string | null;
   mpesaReference: string | null;
@@ -77,23 +78,23 @@ export function loanFrom(wire: WireLoan): Loan {
       creditScore: numberFrom(wire.credit_score) || null,
       riskLevel: textFrom(wire.risk_level) || null,
     },
-    amount: numberFrom(wire.total_loan_amount),
+    amount: amountFrom(wire.total_loan_amount),
     term: numberFrom(wire.term) || null,
-    interestRate: numberFrom(wire.interest_rate),
+    interestRate: amountFrom(wire.interest_rate),
     purpose: textFrom(wire.purpose) || null,
     status: textFrom(wire.loan_status).toLowerCase(),
     disbursementStatus: textFrom(wire.disbursement_status),
-    approvedDate: textFrom(wire.approved_at),
+    approvedDate: timeFrom(wire.approved_at),
     approvedBy: textFrom(wire.approver_name) || null,
     approverName: textFrom(wire.approver_name) || null,
     approverEmail: textFrom(wire.approver_email) || null,
-    remainingBalance: numberFrom(wire.remaining_balance),
+    remainingBalance: amountFrom(wire.remaining_balance),
     notes: textFrom(wire.notes) || null,
-    disbursementDate: textFrom(wire.disbursed_at) || null,
+    disbursementDate: timeFrom(wire.disbursed_at) || null,
     mpesaReference: textFrom(wire.mpesa_ref) || null,
     disbursedBy: textFrom(wire.disbursed_by) || null,
-    createdAt: textFrom(wire.loan_created_at),
-    updatedAt: textFrom(wire.loan_updated_at),
+    createdAt: timeFrom(wire.loan_created_at),
+    updatedAt: timeFrom(wire.loan_updated_at),
   };
 }
 
@@ -102,9 +103,24 @@ export function termOf(loan: Loan): string {
   return loansTexts().months(loan.term !== null && loan.term > 0 ? loan.term : 1);
 }
 
+/** The loan's interest rate, or that there is none. */
+export function interestOf({ interestRate }: Loan): string {
+  return interestRate === null ? loansTexts().missing : `${interestRate}%`;
+}
+
+/** An amount in KES, or that it can't be read. */
+export function amountText(amount: number | null): string {
+  return amount === null ? loansTexts().missing : formatMoney(amount);
+}
+
+/** Whether the row has what a loan is known by; what can't be read is an empty row of its list. */
+export function isReadable({ id }: Loan): boolean {
+  return id !== '';
+}
+
 /** The customer's name as lists show it, or that there is none. */
-export function customerName({ id, customer }: Loan): string {
-  return customer.name || (id ? loansTexts().missing : loansTexts().unreadable);
+export function customerName(loan: Loan): string {
+  return loan.customer.name || (isReadable(loan) ? loansTexts().missing : loansTexts().unreadable);
 }
 
 /** The customer's name for a sentence. */

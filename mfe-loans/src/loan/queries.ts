@@ -9,7 +9,7 @@ export function pendingLoansQuery() {
   return queryOptions({
     queryKey: queryKeys.pendingLoans,
     queryFn: async ({ signal }) => {
-      const loans = await listOf(api.GET('/api/v1/disbursements/pending', { signal }));
+      const loans = await listOf(api.GET('/api/v1/disbursements/pending', { signal }), ['loan_id']);
       return loans.map(loanFrom);
     },
     staleTime: 2 * MINUTE_MS,

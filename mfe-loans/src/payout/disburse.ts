@@ -9,6 +9,7 @@ export const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** One request for a payout. Requests with the same key are the same payout. */
 interface PayoutRequest {
   loan: Loan;
+  amount: number;
   idempotencyKey: string;
 }
 
@@ -60,12 +61,12 @@ function isKnownUnpaid(error: unknown): boolean {
 }
 
 /** Sends one request, which may move money even if no response comes. */
-async function send({ loan, idempotencyKey }: PayoutRequest): Promise<PayoutResponse> {
+async function send({ loan, amount, idempotencyKey }: PayoutRequest): Promise<PayoutResponse> {
   const { user } = session.state;
   if (!user) throw new Error('Nobody is signed in');
   const call = api.POST('/api/v1/disbursements/{loanId}/disburse', {
     params: { path: { loanId: loan.id }, header: { 'Idempotency-Key': `"${idempotencyKey}"` } },
-    body: { agent_id: user.id, amount: loan.amount, phone_number: sentPhone(loan.customer.phoneNumber) },
+    body: { agent_id: user.id, amount, phone_number: sentPhone(loan.customer.phoneNumber) },
   });
   try {
     const body = (await dataOf(call)) as WirePayout | undefined;

@@ -1,4 +1,4 @@
-import { numberFrom, payoutStatus, type PayoutStatus, type Schema, textFrom } from 'mfe-kit';
+import { amountFrom, payoutStatus, type PayoutStatus, type Schema, textFrom, timeFrom } from 'mfe-kit';
 import { fullName } from '../loan/wire';
 
 /** One attempt to pay out a loan, from a record or from the response to the attempt. */
@@ -6,8 +6,8 @@ export interface Payout {
   id: string;
   loanId: string;
   customerName: string;
-  /** In KES. */
-  amount: number;
+  /** In KES; `null` if it can't be read. */
+  amount: number | null;
   status: PayoutStatus;
   /** When it was requested, in RFC 3339; empty if the provider sent none. */
   date: string;
@@ -26,6 +26,11 @@ export interface Payout {
 /** A record, or the response to a payout; any field may be missing or of another type. */
 export type WirePayout = Partial<Schema<'Disbursement'>>;
 
+/** Whether there is anything to know the payout by; a record that can't be read is an empty row of its list. */
+export function isReadable({ id, loanId }: Payout): boolean {
+  return id !== '' || loanId !== '';
+}
+
 /** A payout from a record or a response. `defaultStatus` applies if the body has no status. */
 export function payoutFrom(wire: WirePayout, defaultStatus: PayoutStatus = 'pending'): Payout {
   const isReported = (wire.status ?? null) !== null;
@@ -35,14 +40,14 @@ export function payoutFrom(wire: WirePayout, defaultStatus: PayoutStatus = 'pend
     id: textFrom(wire.id),
     loanId: textFrom(wire.loan_id),
     customerName: fullName(wire.customer_first_name, wire.customer_last_name),
-    amount: numberFrom(wire.amount),
+    amount: amountFrom(wire.amount),
     status,
-    date: textFrom(wire.created_at),
+    date: timeFrom(wire.created_at),
     reference: textFrom(wire.mpesa_ref) || null,
     errorMessage: textFrom(wire.error_message) || null,
     loanStatus: textFrom(wire.loan_status).toLowerCase() || (isMoneySent ? 'disbursed' : null),
     disbursementStatus: textFrom(wire.disbursement_status) || textFrom(wire.status) || null,
-    disbursedAt: textFrom(wire.disbursed_at) || (isMoneySent ? textFrom(wire.processed_at) || null : null),
+    disbursedAt: timeFrom(wire.disbursed_at) || (isMoneySent ? timeFrom(wire.processed_at) || null : null),
     disbursedBy:
       textFrom(wire.disbursed_by) ||
       (isMoneySent ? fullName(wire.user_first_name, wire.user_last_name) || null : null),

@@ -16,7 +16,7 @@ export interface Disbursing {
   error: Error | null;
   /** What the page says about the payout, until the page is left. */
   notice: 'submitted' | 'success' | 'failed' | null;
-  /** Requests the payout, unless a request is pending or nobody is signed in. */
+  /** Requests the payout, unless a request is pending, nobody is signed in, or the amount can't be read. */
   pay: () => void;
   /** Resets the dialog; the payout stays known. */
   dismiss: () => void;
@@ -78,7 +78,8 @@ export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
     pay() {
       // The cache is updated at once; the page would re-render too late to stop a second click.
       if (!session.state.user || queryClient.isMutating({ mutationKey }) > 0) return;
-      mutate({ loan, idempotencyKey: keyFor(mutationKey) });
+      const { amount } = loan;
+      if (amount !== null) mutate({ loan, amount, idempotencyKey: keyFor(mutationKey) });
     },
     dismiss: () => dispatch({ type: 'dismissed' }),
   };

@@ -249,14 +249,47 @@ test('a row that can’t be read costs that row, and search and the rest of the 
   const odd = { loan_id: 4, customer_phone_number: 254712345678, customer_id_number: 28461937 };
   garbled('get', PENDING, JSON.stringify([...LOANS, odd, null, 'LN-6']));
   const { user } = renderSlice(slice, '/pending-loans');
-  await screen.findByText('6 loan(s) pending disbursement');
+  await screen.findByText('4 loan(s) pending disbursement');
+  expect(screen.getByText('2 rows can’t be read')).toBeVisible();
   const unreadable = screen.getAllByRole('row', { name: /This row could not be read/ });
   expect(unreadable).toHaveLength(2);
   expect(within(unreadable[0]!).queryByRole('link')).not.toBeInTheDocument();
   await user.type(screen.getByRole('searchbox'), '0712 3456');
-  expect(await screen.findByText('Showing 4 of 6 results')).toBeVisible();
+  expect(await screen.findByText('Showing 4 of 4 results')).toBeVisible();
+  expect(screen.queryByText('This row could not be read')).toBeNull();
   await user.click(within(screen.getByRole('row', { name: /^N\/A/ })).getByRole('link'));
   expect(await screen.findByText('0712 3456 78')).toBeVisible();
+});
+
+test('of 10,000 rows, one that can’t be read is counted and reported, and costs nothing else', async () => {
+  const reported = vi.spyOn(console, 'error').mockReturnValue();
+  const many = Array.from({ length: 10_000 }, (_, index) =>
+    index === 4711 ? { customer_first_name: 'Nobody' } : pendingLoan({ loan_id: `LN-${index}` }),
+  );
+  garbled('get', PENDING, JSON.stringify(many));
+  const { user } = renderSlice(slice, '/pending-loans');
+  await screen.findByText('9999 loan(s) pending disbursement');
+  expect(screen.getByText('Showing 9999 of 9999 results')).toBeVisible();
+  expect(screen.getByText('1 row can’t be read')).toBeVisible();
+  expect(reported).toHaveBeenCalledWith('1 of 10000 rows of a list could not be read');
+  await user.click(screen.getByRole('searchbox'));
+  await user.paste('LN-4712');
+  expect(await screen.findByText('Showing 1 of 9999 results')).toBeVisible();
+  expect(screen.getAllByRole('row')).toHaveLength(2);
+});
+
+test('a loan whose amount can’t be read says so, is in no band, and comes last', async () => {
+  const { user } = await open('/pending-loans', [
+    pendingLoan({ loan_id: 'LN-4', customer_first_name: 'Achieng', total_loan_amount: '25,000.00' as never }),
+    ...LOANS,
+  ]);
+  const row = screen.getByRole('row', { name: /Achieng Kamau/ });
+  expect(within(row).getAllByRole('cell')[1]).toHaveTextContent('N/A6 months · 12%');
+  await user.click(screen.getByRole('button', { name: 'Loan Amount' }));
+  expect(screen.getAllByRole('row').at(-1)).toBe(screen.getByRole('row', { name: /Achieng Kamau/ }));
+  await user.click(screen.getByRole('combobox', { name: 'Amount' }));
+  await user.click(screen.getByRole('option', { name: 'Below KES 25,000' }));
+  expect(await screen.findByText('Showing 0 of 4 results')).toBeVisible();
 });
 
 test('a loan whose payout is in progress is listed, and says so', async () => {
@@ -290,6 +323,25 @@ describe('in a portal whose screens are live', () => {
     await waitFor(() =>
       expect(router.state.location.search).toBe('?from=2026-11-11&min=25001&approver=Achieng+Otieno'),
     );
+  });
+
+  test('a person is found as the search finds names, and a name does not turn its number round', async () => {
+    const named = (approver_name: string) => pendingLoan({ loan_id: approver_name, approver_name });
+    const turned = '\u202eeoJ';
+    const { user } = await open('/pending-loans', ["Ng'ang\u02bca  Mwangi", 'Amélie', turned].map(named));
+    await user.click(screen.getByRole('button', { name: 'Filter' }));
+    const box = await screen.findByLabelText('Approved by');
+    const options = () => screen.getAllByRole('option').map(({ textContent }) => textContent);
+    await user.click(box);
+    expect(options()).toContain(`\u2068${turned}\u2069 (1)`);
+    await user.type(box, 'ng’ang’a mwa');
+    expect(options()).toEqual(["Ng'ang\u02bca  Mwangi (1)"]);
+    await user.clear(box);
+    await user.type(box, 'amelie');
+    await user.click(screen.getByRole('option', { name: 'Amélie (1)' }));
+    expect(screen.getByText('Showing 1 of 3 results')).toBeVisible();
+    await user.type(box, 'nobody');
+    expect(screen.queryAllByRole('option')).toEqual([]);
   });
 
   test('Clear filters restores the list, and Escape closes the panel; the focus is on the button', async () => {

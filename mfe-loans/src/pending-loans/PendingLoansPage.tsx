@@ -7,10 +7,10 @@ import { Link } from 'react-router';
 import { failures } from '../failures';
 import { Amount } from '../loan/Amount';
 import { InProgressTag } from '../loan/InProgressTag';
-import { customerName, type Loan, termOf } from '../loan/loan';
+import { customerName, interestOf, isReadable, type Loan, termOf } from '../loan/loan';
 import { pendingLoansQuery } from '../loan/queries';
 import { loansTexts, type LoansTexts } from '../loans-texts';
-import { bandOptions, factsOf, selectLoans } from './select-loans';
+import { bandOptions, factsOf, isFiltering, selectLoans } from './select-loans';
 import classes from './PendingLoansPage.module.css';
 import { useLoanListState } from './useLoanListState';
 
@@ -38,8 +38,8 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     align: 'right',
     narrow: 'amount',
     cell: (loan) =>
-      loan.id ? (
-        <Amount kes={loan.amount} detail={`${termOf(loan)} · ${loan.interestRate}%`} />
+      isReadable(loan) ? (
+        <Amount kes={loan.amount} detail={`${termOf(loan)} · ${interestOf(loan)}`} />
       ) : (
         texts.missing
       ),
@@ -58,7 +58,7 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     align: 'right',
     narrow: 'act',
     cell: (loan) =>
-      loan.id ? (
+      isReadable(loan) ? (
         <Link to={`/loans/${encodeURIComponent(loan.id)}`} state={{ loan }}>
           {texts.viewDetails}
         </Link>
@@ -85,15 +85,23 @@ export default function PendingLoansPage() {
   );
 }
 
-function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boolean }) {
+function PendingLoans({ loans: rows, isBusy }: { loans: readonly Loan[]; isBusy: boolean }) {
   const { state, change, sortBy } = useLoanListState();
   const { search, band, sort, filters } = state;
   const texts = loansTexts();
   const columns = useMemo(() => columnsOf(texts), [texts]);
+  const loans = useMemo(() => rows.filter(isReadable), [rows]);
+  const unreadable = useMemo(() => rows.filter((row) => !isReadable(row)), [rows]);
   // A re-render, such as when the address changes, must not search and sort 10,000 loans again.
   const selected = useMemo(
     () => selectLoans(loans, { search, band, sort, filters }),
     [loans, search, band, sort, filters],
+  );
+  // Nothing is known of what can't be read, so that no search or filter finds it.
+  const hasUnreadable = unreadable.length > 0 && !isFiltering(state);
+  const shown = useMemo(
+    () => (hasUnreadable ? [...selected, ...unreadable] : selected),
+    [selected, unreadable, hasUnreadable],
   );
 
   return (
@@ -133,11 +141,11 @@ function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boole
             <Button icon={<Icon name="filter" size={15} />}>{texts.filter}</Button>
           )}
         </ListTools>
-        {selected.length > 0 ? (
+        {shown.length > 0 ? (
           <DataTable
             label={texts.tableOfPending}
             columns={columns}
-            rows={selected}
+            rows={shown}
             rowKey={({ id }) => id}
             onSort={sortBy}
             isBusy={isBusy}
@@ -150,6 +158,9 @@ function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boole
         )}
         <div className={classes.under}>
           <span role="status">{texts.shownOf(selected.length, loans.length)}</span>
+          {unreadable.length > 0 ? (
+            <span className={classes.unreadable}>{texts.cannotBeRead(unreadable.length)}</span>
+          ) : null}
           <nav className={classes.pages} aria-label={texts.pages}>
             <Button
               size="small"

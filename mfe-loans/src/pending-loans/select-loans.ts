@@ -1,5 +1,5 @@
 import { bareNumber, formatMoney, localPhone, searched } from 'mfe-kit';
-import { type FilteredFacts, type ListFilters, rowFilter, type Sort } from 'mfe-kit/ui-data';
+import { countFilters, type FilteredFacts, type ListFilters, rowFilter, type Sort } from 'mfe-kit/ui-data';
 import type { Loan } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
 
@@ -28,6 +28,7 @@ export interface LoanListState {
   filters: ListFilters;
 }
 
+/** `NaN`, an amount that can't be read, is in no band. */
 const IN_BAND: Record<Band, (amount: number) => boolean> = {
   all: () => true,
   below: (amount) => amount < LOW,
@@ -38,7 +39,7 @@ const IN_BAND: Record<Band, (amount: number) => boolean> = {
 /** The sort keys of the list; '' and NaN mean that the value is missing. */
 export const SORTS: Record<string, (loan: Loan) => string | number> = {
   'customer.name': ({ customer }) => searched(customer.name),
-  amount: ({ amount }) => amount,
+  amount: ({ amount }) => amount ?? NaN,
   approvedDate: ({ approvedDate }) => Date.parse(approvedDate),
 };
 
@@ -52,7 +53,8 @@ export function selectLoans(loans: readonly Loan[], { search, band, sort, filter
   const isFound = finder(search);
   const passes = rowFilter(filters);
   const selected = loans.filter(
-    (loan) => IN_BAND[band](loan.amount) && isFound(loan) && (passes === null || passes(factsOf(loan))),
+    (loan) =>
+      IN_BAND[band](loan.amount ?? NaN) && isFound(loan) && (passes === null || passes(factsOf(loan))),
   );
   const valueOf = sort && SORTS[sort.key];
   if (!valueOf) return selected;
@@ -61,6 +63,11 @@ export function selectLoans(loans: readonly Loan[], { search, band, sort, filter
     .map((loan) => ({ loan, value: valueOf(loan) }))
     .sort((a, b) => compare(a.value, b.value, sign))
     .map(({ loan }) => loan);
+}
+
+/** Whether a search or filter is active. */
+export function isFiltering({ search, band, filters }: LoanListState): boolean {
+  return search.trim() !== '' || band !== 'all' || countFilters(filters) > 0;
 }
 
 /** Missing values come last in both directions. */

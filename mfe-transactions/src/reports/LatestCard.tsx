@@ -1,9 +1,15 @@
-import { formatDate, formatDateTime, formatMoney } from 'mfe-kit';
+import { formatDate, formatDateTime } from 'mfe-kit';
 import { Card, EmptyState, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { TONES } from '../transaction/status';
-import { customerName, type Transaction, transactionFrom } from '../transaction/transaction';
+import {
+  amountText,
+  customerName,
+  reasonOf,
+  type Transaction,
+  transactionFrom,
+} from '../transaction/transaction';
 import { transactionsTexts } from '../transactions-texts';
 import type { Report } from './report';
 import { reportsTexts } from './reports-texts';
@@ -48,15 +54,15 @@ function columns(): Column<Transaction>[] {
       title: texts.columns.amount,
       align: 'right',
       narrow: 'amount',
-      cell: ({ amount }) => <span className={classes.amount}>{formatMoney(amount)}</span>,
+      cell: ({ amount }) => <span className={classes.amount}>{amountText(amount)}</span>,
     },
     {
       key: 'status',
       title: texts.columns.status,
       narrow: 'plain',
-      cell: ({ status, errorMessage }) => (
-        <StatusTag tone={TONES[status]} reason={status === 'failed' ? errorMessage : null}>
-          {transactionsTexts().statuses[status]}
+      cell: (payout) => (
+        <StatusTag tone={TONES[payout.status]} reason={reasonOf(payout)}>
+          {transactionsTexts().statuses[payout.status]}
         </StatusTag>
       ),
     },

@@ -1,6 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setPortalSettings } from 'mfe-kit';
-import { answer, failure, hold, renderSlice, screen, unreachable, waitFor, within } from 'mfe-kit/testing';
+import {
+  answer,
+  disbursementRecord,
+  failure,
+  hold,
+  renderSlice,
+  screen,
+  unreachable,
+  waitFor,
+  within,
+} from 'mfe-kit/testing';
 import { fireEvent } from '@testing-library/react';
+import { act } from 'react';
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import slice from '../slice';
 import { sampleReport } from './sample-live-report';
@@ -36,7 +49,7 @@ test('the figures are the server’s, with their change against the period befor
 
 test('the chart is read with a slider, and a table beside it has the same', async () => {
   await open();
-  const slider = screen.getByRole('slider', { name: 'Day' });
+  const slider = screen.getByRole('slider', { name: 'Day shown above' });
   expect(slider).toHaveAttribute('aria-valuetext', 'Sun, 15 Nov: Successful 1,000, Failed 0, Pending 0');
   fireEvent.change(slider, { target: { value: '0' } });
   expect(slider).toHaveAttribute(
@@ -53,6 +66,45 @@ test('the chart is read with a slider, and a table beside it has the same', asyn
     ['Sat, 14 Nov', '50,000', '10,000', '5,000'],
     ['Total', '51,000', '10,000', '5,000'],
   ]);
+});
+
+test('an open report is the new day’s after the deployment’s midnight, and when the tab is shown again', async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
+  vi.setSystemTime('2026-11-15T20:59:59.000Z');
+  const { received } = await open('/reports?period=today', sampleReport({ period: 'today' }));
+  const next = { period: 'today', from: '2026-11-15T21:00:00.000Z', to: '2026-11-15T21:00:01.000Z' } as const;
+  answer('get', REPORTS, 200, sampleReport(next));
+  await act(() => vi.advanceTimersByTimeAsync(1000));
+  expect(await screen.findByText(/^16 Nov 2026 to 16 Nov 2026/)).toBeVisible();
+  expect(received).toHaveLength(1);
+
+  const shown = answer('get', REPORTS, 200, sampleReport({ ...next, from: '2026-11-17T21:00:00.000Z' }));
+  vi.setSystemTime('2026-11-18T09:00:00.000Z');
+  act(() => void document.dispatchEvent(new Event('visibilitychange')));
+  expect(await screen.findByText(/^18 Nov 2026 to /)).toBeVisible();
+  expect(shown).toHaveLength(1);
+  act(() => void document.dispatchEvent(new Event('visibilitychange')));
+  expect(shown).toHaveLength(1);
+});
+
+test('a bar is never wider than its column, of which a quarter by day has 92 on a phone', () => {
+  const css = readFileSync(join(import.meta.dirname, 'OutcomeChart.module.css'), 'utf8');
+  const [, bar = ''] = /\n\.bar > span \{([^}]*)\}/.exec(css) ?? [];
+  const [, width] = /\bwidth: min\(100%, max\((\d+)px, 70%\)\)/.exec(bar) ?? [];
+  expect(Number(width)).toBeGreaterThanOrEqual(4);
+  expect(bar).not.toContain('min-width');
+});
+
+test('a report that the server makes just before its midnight is read again', async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
+  vi.setSystemTime('2026-11-15T21:00:00.500Z');
+  const { received } = await open('/reports', sampleReport({ to: '2026-11-15T20:59:59.900Z' }));
+  answer('get', REPORTS, 200, sampleReport({ to: '2026-11-15T21:00:03.500Z' }));
+  await act(() => vi.advanceTimersByTimeAsync(3000));
+  expect(await screen.findByText(/^14 Nov 2026 to 16 Nov 2026/)).toBeVisible();
+  expect(received).toHaveLength(1);
 });
 
 test('a choice that is open when the report arrives can still be made', async () => {
@@ -84,6 +136,14 @@ test('the scale that is shown is marked', async () => {
   await open('/reports?unit=day');
   expect(screen.getByRole('button', { name: 'Daily', pressed: true })).toBeVisible();
   expect(screen.getByRole('button', { name: 'Weekly', pressed: false })).toBeVisible();
+});
+
+test('the reason for a failure says first what to do', async () => {
+  const error_message = 'The operator does not exist.';
+  await open('/reports', sampleReport({ latest: [disbursementRecord({ status: 'FAILED', error_message })] }));
+  expect(screen.getByRole('button', { name: 'Failed' })).toHaveAccessibleDescription(
+    `The number has no mobile-money account. Check it with the customer. ${error_message}`,
+  );
 });
 
 test('Export Report saves a CSV', async () => {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FailureTexts, formatDate } from 'mfe-kit';
+import { type FailureTexts, formatDate, useToday } from 'mfe-kit';
 import { Button, Icon, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { Select } from 'mfe-kit/ui-data';
 import type { ReactNode } from 'react';
@@ -29,7 +29,7 @@ const failure = (): FailureTexts => {
 export default function LiveReports({ specified }: { specified: ReactNode }) {
   const [params, setParams] = useSearchParams();
   const choice = choiceFrom(params);
-  const query = useQuery(reportQuery(choice));
+  const query = useQuery(reportQuery(choice, useToday()));
   const choose = (changes: Partial<ReportChoice>) =>
     setParams(addressOf({ ...choice, ...changes }), { replace: true, preventScrollReset: true });
   const report = query.data;

@@ -21,8 +21,8 @@ export interface Bar {
 interface OutcomeChartProps {
   /** Names the chart. */
   label: string;
-  /** What a bar stands for, such as 'Day'. */
-  barLabel: string;
+  /** What the slider chooses, such as 'Day shown above'. */
+  sliderLabel: string;
   outcomes: Record<Outcome, string>;
   bars: readonly Bar[];
   format: (value: number) => string;
@@ -37,7 +37,7 @@ const NAMES = 7;
  * Bars of the outcomes, one on the other. A slider below moves through them, by keyboard, touch or pointer, and the
  * line above says what the chosen one shows; a table beside the chart has all of them.
  */
-export function OutcomeChart({ label, barLabel, outcomes, bars, format }: OutcomeChartProps) {
+export function OutcomeChart({ label, sliderLabel, outcomes, bars, format }: OutcomeChartProps) {
   const [chosen, setChosen] = useState(bars.length - 1);
   const id = useId();
   const at = Math.min(chosen, bars.length - 1);
@@ -96,7 +96,7 @@ export function OutcomeChart({ label, barLabel, outcomes, bars, format }: Outcom
         ))}
       </div>
       <label className={classes.slider}>
-        <span>{barLabel}</span>
+        <span>{sliderLabel}</span>
         <input
           type="range"
           min={0}

@@ -61,7 +61,7 @@ function Trends({ report }: { report: Report }) {
         // The last bar of another chart is chosen.
         key={`${report.from} ${unit}`}
         label={texts.measures[type]}
-        barLabel={texts.bar[unit]}
+        sliderLabel={texts.barShown[unit]}
         outcomes={outcomes}
         bars={bars}
         format={format}

@@ -16,6 +16,10 @@ export const PERIODS = ['today', 'week', 'month', 'quarter', 'year'] as const sa
 export const TYPES = ['disbursements', 'transactions', 'performance'] as const satisfies ReportType[];
 export const UNITS = ['day', 'week', 'month'] as const satisfies Unit[];
 
+/** Milliseconds after which a report that does not reach into the day yet is read again, and how often. */
+const READ_AGAIN_MS = 3000;
+const MOST_READS = 3;
+
 /** What the person has chosen; without a unit, the server takes one that suits the period. */
 export interface ReportChoice {
   period: Period;
@@ -41,10 +45,10 @@ export function addressOf({ period, type, unit }: ReportChoice): URLSearchParams
   });
 }
 
-/** The report of a period; `null` with a provider that has none. */
-export function reportQuery({ period, type, unit }: ReportChoice) {
+/** The report of a period that `today` is part of, so that it is read again on another day; `null` with a provider that has none. */
+export function reportQuery({ period, type, unit }: ReportChoice, today: Date) {
   return queryOptions({
-    queryKey: [...queryKeys.reports, period, type, unit],
+    queryKey: [...queryKeys.reports, period, type, unit, today.toISOString()],
     queryFn: ({ signal }) =>
       orNull(
         dataOf(
@@ -55,6 +59,9 @@ export function reportQuery({ period, type, unit }: ReportChoice) {
         ),
       ),
     placeholderData: keepPreviousData,
+    // This machine's midnight may be a moment before the server's.
+    refetchInterval: ({ state: { data, dataUpdateCount } }) =>
+      data && Date.parse(data.to) < today.getTime() && dataUpdateCount < MOST_READS ? READ_AGAIN_MS : false,
   });
 }
 

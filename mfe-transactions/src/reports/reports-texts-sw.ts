@@ -27,6 +27,12 @@ const swahili: ReportsTexts = {
   units: { hour: 'Kwa saa', day: 'Kwa siku', week: 'Kwa wiki', month: 'Kwa mwezi' },
   weekOf: (day) => `Wiki ya ${day}`,
   bar: { hour: 'Saa', day: 'Siku', week: 'Wiki', month: 'Mwezi' },
+  barShown: {
+    hour: 'Saa inayoonyeshwa juu',
+    day: 'Siku inayoonyeshwa juu',
+    week: 'Wiki inayoonyeshwa juu',
+    month: 'Mwezi unaoonyeshwa juu',
+  },
   measures: {
     disbursements: 'Kiasi kwa KES kulingana na matokeo',
     transactions: 'Malipo kulingana na matokeo',

@@ -27,6 +27,12 @@ const english = {
   units: { hour: 'Hourly', day: 'Daily', week: 'Weekly', month: 'Monthly' },
   weekOf: (day: string) => `Week of ${day}`,
   bar: { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' },
+  barShown: {
+    hour: 'Hour shown above',
+    day: 'Day shown above',
+    week: 'Week shown above',
+    month: 'Month shown above',
+  },
   measures: {
     disbursements: 'Amount in KES by outcome',
     transactions: 'Payouts by outcome',

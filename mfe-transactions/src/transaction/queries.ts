@@ -10,7 +10,7 @@ export function transactionsQuery() {
   return queryOptions({
     queryKey: queryKeys.transactions,
     queryFn: async ({ signal }) => {
-      const records = await listOf(api.GET('/api/v1/disbursement-records', { signal }));
+      const records = await listOf(api.GET('/api/v1/disbursement-records', { signal }), ['id', 'loan_id']);
       const transactions = records.map(transactionFrom);
       searchedTexts(transactions);
       return transactions;

@@ -93,6 +93,8 @@ test('fields of any other type become what screens expect', () => {
     id: 1,
     loan_id: 917,
     amount: '25000.00',
+    created_at: 1_762_935_330,
+    processed_at: 1_762_935_330_000,
     status: 300,
     mpesa_ref: 0.5,
     user_first_name: null,
@@ -105,9 +107,15 @@ test('fields of any other type become what screens expect', () => {
     id: '1',
     loanId: '917',
     amount: 25_000,
+    date: '2025-11-12T08:15:30.000Z',
+    processedAt: '2025-11-12T08:15:30.000Z',
     status: 'pending',
     reference: '0.5',
     performedBy: { username: '' },
     customer: { firstName: '', idNumber: '28461937', phoneNumber: '254712345678' },
   });
+});
+
+test.for(['25,000.00', '', null, undefined, {}])('an amount of %j is known as unreadable', (amount) => {
+  expect(transactionFrom({ ...disbursementRecord(), amount: amount as never }).amount).toBeNull();
 });

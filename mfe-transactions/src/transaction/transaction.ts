@@ -1,11 +1,21 @@
-import { numberFrom, payoutStatus, type PayoutStatus, type Schema, textFrom } from 'mfe-kit';
+import {
+  amountFrom,
+  formatMoney,
+  payoutStatus,
+  type PayoutStatus,
+  refusalSentences,
+  type Schema,
+  textFrom,
+  timeFrom,
+} from 'mfe-kit';
 import { transactionsTexts } from '../transactions-texts';
 
 /** A disbursement record as the screens use it. Amounts are in KES, times in RFC 3339. */
 export interface Transaction {
   id: string;
   loanId: string;
-  amount: number;
+  /** `null` if it can't be read. */
+  amount: number | null;
   type: 'disbursement';
   status: PayoutStatus;
   date: string;
@@ -43,16 +53,16 @@ export function transactionFrom(wire: Wire): Transaction {
   return {
     id: textFrom(wire.id),
     loanId: textFrom(wire.loan_id),
-    amount: numberFrom(wire.amount),
+    amount: amountFrom(wire.amount),
     type: 'disbursement',
     status: payoutStatus(wire.status),
-    date: textFrom(wire.created_at),
+    date: timeFrom(wire.created_at),
     reference,
     mpesaRef: reference,
     transactionId: textFrom(wire.transaction_id),
     phone: textFrom(wire.phone),
     errorMessage: textFrom(wire.error_message) || null,
-    processedAt: textFrom(wire.processed_at) || null,
+    processedAt: timeFrom(wire.processed_at) || null,
     performedBy: {
       id: textFrom(wire.user_id),
       username: `${textFrom(wire.user_first_name)} ${textFrom(wire.user_last_name)}`.trim(),
@@ -70,9 +80,19 @@ export function transactionFrom(wire: Wire): Transaction {
   };
 }
 
-/** Whether there is anything to know the payout by. */
+/** Whether there is anything to know the payout by; a record that can't be read is an empty row of its list. */
 export function isReadable({ id, loanId }: Transaction): boolean {
   return id !== '' || loanId !== '';
+}
+
+/** Why the payout failed, with what to do about it; `null` if it has not failed, or no reason is known. */
+export function reasonOf({ status, errorMessage }: Transaction): string | null {
+  return status === 'failed' && errorMessage ? refusalSentences(errorMessage).join(' ') : null;
+}
+
+/** An amount in KES, or that it can't be read. */
+export function amountText(amount: number | null): string {
+  return amount === null ? transactionsTexts().missing : formatMoney(amount);
 }
 
 /** First and last name as one. */

@@ -1,9 +1,9 @@
-import { formatDate, formatDateTime, formatMoney, localPhone } from 'mfe-kit';
+import { formatDate, formatDateTime, localPhone } from 'mfe-kit';
 import { CopyButton, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { TONES } from '../transaction/status';
-import { customerName, isReadable, type Transaction } from '../transaction/transaction';
+import { amountText, customerName, isReadable, reasonOf, type Transaction } from '../transaction/transaction';
 import { transactionsTexts, type TransactionsTexts } from '../transactions-texts';
 import classes from './TransactionTable.module.css';
 
@@ -36,8 +36,7 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
     title: texts.amount,
     align: 'right',
     narrow: 'amount',
-    cell: (one) =>
-      isReadable(one) ? <span className={classes.amount}>{formatMoney(one.amount)}</span> : texts.missing,
+    cell: ({ amount }) => <span className={classes.amount}>{amountText(amount)}</span>,
   },
   {
     key: 'status',
@@ -45,7 +44,7 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
     narrow: 'plain',
     cell: (one) =>
       isReadable(one) ? (
-        <StatusTag tone={TONES[one.status]} reason={one.status === 'failed' ? one.errorMessage : null}>
+        <StatusTag tone={TONES[one.status]} reason={reasonOf(one)}>
           {texts.statuses[one.status]}
         </StatusTag>
       ) : (
@@ -67,12 +66,12 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
   {
     key: 'approvedBy',
     title: texts.approvedBy,
-    cell: (transaction) => transaction.approver_name || texts.supervisor,
+    cell: (one) => one.approver_name || (isReadable(one) ? texts.supervisor : texts.missing),
   },
   {
     key: 'disbursedBy',
     title: texts.disbursedBy,
-    cell: ({ performedBy }) => performedBy.username || texts.agent,
+    cell: (one) => one.performedBy.username || (isReadable(one) ? texts.agent : texts.missing),
   },
 ];
 

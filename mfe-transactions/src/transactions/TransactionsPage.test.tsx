@@ -114,24 +114,52 @@ test('a record with most fields missing still has a row', async () => {
   expect(cell(row, 'Status')).toHaveTextContent('Pending');
 });
 
-test('a record that can’t be read costs its row only', async () => {
+test('a record whose amount can’t be read says so', async () => {
+  await open('/transactions', [disbursementRecord({ amount: '25,000.00' as never })]);
+  expect(cell(firstRow(), 'Amount')).toHaveTextContent(/^N\/A$/);
+});
+
+test('of 10,000 records, one that can’t be read is on the last page, counted and reported', async () => {
+  const reported = vi.spyOn(console, 'error').mockReturnValue();
+  const many = Array.from({ length: 10_000 }, (_, index) =>
+    index === 4711 ? ({ amount: 1 } as never) : disbursementRecord({ id: `PAY-${index}` }),
+  );
+  const { user } = await open('/transactions', many);
+  expect(screen.getByText('9999 transaction(s) found')).toBeVisible();
+  expect(screen.getByText('1 row can’t be read')).toBeVisible();
+  expect(reported).toHaveBeenCalledWith('1 of 10000 rows of a list could not be read');
+  expect(range()).toBe('Showing 1 to 7 of 9999 results');
+  expect(screen.queryByText('This row could not be read')).toBeNull();
+  await user.click(screen.getByRole('button', { name: 'Last page' }));
+  expect(range()).toBe('Showing 9997 to 9999 of 9999 results');
+  expect(screen.getByText('This row could not be read')).toBeVisible();
+  await user.click(searchBox());
+  await user.paste('PAY-4712');
+  expect(await screen.findByText('1 transaction(s) found')).toBeVisible();
+});
+
+test('a record that can’t be read costs its row only, and follows the others', async () => {
   vi.spyOn(console, 'error').mockReturnValue();
-  await open('/transactions', [null as never, disbursementRecord()]);
-  const row = firstRow();
+  const { user } = await open('/transactions', [null as never, disbursementRecord()]);
+  expect(screen.getByText('1 transaction(s) found')).toBeVisible();
+  const row = screen.getAllByRole('row')[2]!;
   expect(row).toHaveTextContent('This row could not be read');
   expect(cell(row, 'Amount')).toHaveTextContent(/^N\/A$/);
   expect(cell(row, 'Status')).toHaveTextContent(/^N\/A$/);
+  expect(cell(row, 'Approved By')).toHaveTextContent(/^N\/A$/);
   expect(screen.getByText('KES 25,000')).toBeVisible();
+  await choose(user, 'Status', 'Pending');
+  expect(await screen.findByText('No transactions found')).toBeVisible();
 });
 
-test('the reason for a failure is shown on hover, on focus and to assistive technology', async () => {
-  const { user } = await open('/transactions', [
-    disbursementRecord({ status: 'FAILED', error_message: 'The balance is insufficient.' }),
-  ]);
+test('the reason for a failure, with what to do, is shown on hover, on focus and to assistive technology', async () => {
+  const error_message = 'The operator does not exist.';
+  const { user } = await open('/transactions', [disbursementRecord({ status: 'FAILED', error_message })]);
   const status = within(firstRow()).getByRole('button', { name: 'Failed' });
-  expect(status).toHaveAccessibleDescription('The balance is insufficient.');
+  const reason = `The number has no mobile-money account. Check it with the customer. ${error_message}`;
+  expect(status).toHaveAccessibleDescription(reason);
   await user.hover(status);
-  expect(screen.getByRole('tooltip')).toHaveTextContent('The balance is insufficient.');
+  expect(screen.getByRole('tooltip')).toHaveTextContent(reason);
   await user.unhover(status);
   expect(screen.queryByRole('tooltip')).not.toBeInTheDocument();
   status.focus();

@@ -5,11 +5,12 @@ import { Filters, ListTools, Pagination, SearchBox, Select } from 'mfe-kit/ui-da
 import { useMemo } from 'react';
 import { failures } from '../failures';
 import { transactionsQuery } from '../transaction/queries';
-import type { Transaction } from '../transaction/transaction';
+import { isReadable, type Transaction } from '../transaction/transaction';
 import { transactionsTexts, type TransactionsTexts } from '../transactions-texts';
 import { exportTransactions } from './export-transactions';
 import { factsOf, isFiltering, selectTransactions } from './select-transactions';
 import { TransactionTable } from './TransactionTable';
+import classes from './TransactionsPage.module.css';
 import { useTransactionListState } from './useTransactionListState';
 
 const statusOptions = ({ allStatuses, statuses }: TransactionsTexts) =>
@@ -44,21 +45,37 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
   const { search, status, type, filters, pageSize } = state;
   const texts = transactionsTexts();
   // Turning the page must not search 100,000 records again.
-  const selected = useMemo(
+  const found = useMemo(
     () => selectTransactions(transactions, { search, status, type, filters }),
     [transactions, search, status, type, filters],
   );
-  const page = Math.min(state.page, Math.max(1, Math.ceil(selected.length / pageSize)));
-  const shown = useMemo(
-    () => selected.slice((page - 1) * pageSize, page * pageSize),
-    [selected, page, pageSize],
-  );
+  const selected = useMemo(() => found.filter(isReadable), [found]);
+  const readable = useMemo(() => transactions.filter(isReadable), [transactions]);
+  const unreadable = useMemo(() => transactions.filter((one) => !isReadable(one)), [transactions]);
+  const last = Math.max(1, Math.ceil(selected.length / pageSize));
+  const page = Math.min(state.page, last);
+  // Nothing is known of what can't be read, so that no search or filter finds it.
+  const hasUnreadable = page === last && !isFiltering(state);
+  const shown = useMemo(() => {
+    const rows = selected.slice((page - 1) * pageSize, page * pageSize);
+    return hasUnreadable ? [...rows, ...unreadable] : rows;
+  }, [selected, unreadable, hasUnreadable, page, pageSize]);
 
   return (
     <>
       <PageHeader
         title={texts.title}
-        subtitle={<span role="status">{texts.found(selected.length)}</span>}
+        subtitle={
+          <>
+            <span role="status">{texts.found(selected.length)}</span>
+            {unreadable.length > 0 ? (
+              <>
+                {' · '}
+                <span className={classes.unreadable}>{texts.cannotBeRead(unreadable.length)}</span>
+              </>
+            ) : null}
+          </>
+        }
         action={
           isLive() && selected.length > 0 ? (
             <Button icon={<Icon name="download" size={15} />} onClick={() => exportTransactions(selected)}>
@@ -92,7 +109,7 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
               label={texts.moreFilters}
               dates={texts.disbursedOn}
               people={{ approver: texts.approver, disburser: texts.disburser }}
-              rows={transactions}
+              rows={readable}
               factsOf={factsOf}
               value={filters}
               onChange={(changes) => change({ filters: { ...filters, ...changes } })}
@@ -101,7 +118,7 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
             <Button icon={<Icon name="filter" size={15} />}>{texts.moreFilters}</Button>
           )}
         </ListTools>
-        {selected.length === 0 ? (
+        {shown.length === 0 ? (
           <EmptyState
             title={texts.noneFound}
             text={isFiltering(state) ? texts.adjustSearch : texts.willAppear}

@@ -27,7 +27,7 @@ export function exportTransactions(transactions: readonly Transaction[]): void {
       fullName(one.customer),
       localPhone(one.customer.phoneNumber),
       one.customer.idNumber,
-      one.amount,
+      one.amount ?? '',
       one.status,
       one.reference ?? '',
       one.approver_name ?? '',
