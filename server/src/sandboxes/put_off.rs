@@ -8,9 +8,6 @@ use store::Connection;
 
 impl Sandboxes {
     /// The row of the sandbox with this name.
-    ///
-    /// # Errors
-    /// As [`Sandboxes::end_of`].
     pub async fn record(&self, name: &Name) -> Result<Record, Failure> {
         Ok(self.known(name).await?.record.clone())
     }
@@ -33,9 +30,6 @@ impl Sandboxes {
     }
 
     /// Puts the end off until `time` from now, once; does nothing if that can't be done.
-    ///
-    /// # Errors
-    /// As [`Sandboxes::end_of`].
     pub async fn put_off_end(&self, name: &Name, time: Duration) -> Result<(), Failure> {
         let known = self.known(name).await?;
         let ends_at = self.clock.unset_now().plus(time);

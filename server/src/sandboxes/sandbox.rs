@@ -158,9 +158,6 @@ impl Sandbox {
     }
 
     /// Like [`Sandbox::open`], with a database that is already open.
-    ///
-    /// # Errors
-    /// As [`Sandbox::open`].
     pub async fn on(
         database: Database,
         settings: Settings,
@@ -329,9 +326,6 @@ impl Sandbox {
     }
 
     /// The name of the story that it tells; `None` if it tells none.
-    ///
-    /// # Errors
-    /// If the database can't be read.
     pub async fn story(&self) -> Result<Option<String>, Failure> {
         Ok(query_scalar(STORY).fetch_optional(&mut *self.database.read().await?).await?)
     }
@@ -343,9 +337,6 @@ impl Sandbox {
 
     /// Does the work that is due without a call. Returns the time until the next work is due; `None` if there
     /// is none.
-    ///
-    /// # Errors
-    /// If the database fails.
     pub async fn work(&self) -> Result<Option<Duration>, Failure> {
         sync::reload(self).await?;
         payouts::reconcile(&self.payouts).await?;
@@ -354,9 +345,6 @@ impl Sandbox {
     }
 
     /// Returns the time until work is due without a call; `None` if there is none.
-    ///
-    /// # Errors
-    /// If the database fails.
     pub async fn next_work(&self) -> Result<Option<Duration>, Failure> {
         let check = payouts::next_check(&self.payouts).await?;
         let delivery = outbox::next_delivery(&self.outbox).await?;

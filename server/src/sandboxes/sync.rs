@@ -63,9 +63,6 @@ pub async fn keep_in_sync(sandbox: Sandbox, mut request: Request, next: Next) ->
 
 impl Sandbox {
     /// Loads the clock and the faults if those in memory are older than `version`.
-    ///
-    /// # Errors
-    /// When the database can't be read.
     pub async fn keep_up_with(&self, version: Version) -> Result<(), Failure> {
         let is_current = || self.console_sync.version.get() >= version;
         if is_current() {

@@ -56,18 +56,12 @@ impl Templates {
     }
 
     /// The hash of a password that nobody knows.
-    ///
-    /// # Errors
-    /// When hashing or writing fails.
     pub async fn unknown_hash(&self, randomness: &Randomness) -> Result<String, Failure> {
         self.passwords.hash(hex::encode(randomness.bytes::<32>()).into()).await
     }
 
     /// A template with `content`, and the time that its dates are relative to. `now` is the machine's time;
     /// `id` names a temporary database.
-    ///
-    /// # Errors
-    /// When hashing or writing fails.
     pub async fn get(
         &self,
         databases: &SandboxDatabases,

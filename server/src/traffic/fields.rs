@@ -4,12 +4,13 @@
 pub(super) const SECRET_FIELDS: [&str; 5] = ["current_password", "new_password", "otp", "password", "token"];
 /// The fields of the contract that are shown, in alphabetical order. Others are not: a caller may have
 /// put a secret under any name.
-pub(super) const SHOWN_FIELDS: [&str; 108] = [
+pub(super) const SHOWN_FIELDS: [&str; 109] = [
     "account_number",
     "account_status",
     "address",
     "agent_id",
     "amount",
+    "approved",
     "approved_at",
     "approver_email",
     "approver_id",

@@ -195,7 +195,7 @@ async fn the_page_approves_one_given_loan_or_many_generated_ones() {
         ("purpose", "Stock"),
         ("loan_id", "LN-1"),
     ];
-    let done = browser.done("/console/loans", "approve", &typed).await;
+    let done = browser.done("/console/loans", "approve", &typed).await.replace(['\u{2068}', '\u{2069}'], "");
     assert!(done.contains("KES 25,000 for Wanjiku"), "{done}");
     let loan = agent.pending().await.into_iter().find(|loan| loan["loan_id"] == "LN-1").unwrap();
     assert_eq!((&loan["interest_rate"], &loan["term"]), (&json!(12.5), &json!(6)));

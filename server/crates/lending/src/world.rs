@@ -115,9 +115,6 @@ impl World {
     }
 
     /// Sets the clock to the stored setting.
-    ///
-    /// # Errors
-    /// If the database can't be read.
     pub async fn load_clock(&self) -> Result<(), Failure> {
         let _guard = self.loading_clock.lock().await;
         let setting = stored_clock(&mut *self.database.read().await?).await?;
@@ -128,9 +125,6 @@ impl World {
     /// Begins a transaction, after loading the clock if its setting is not the stored one: for background
     /// work that depends on the time. A reset or a restore, by any server, may have replaced the data, and
     /// pending payouts must not settle by the clock of the old data.
-    ///
-    /// # Errors
-    /// As [`Database::begin`].
     pub async fn begin_with_current_clock(&self) -> Result<Transaction, Failure> {
         loop {
             let mut transaction = self.database.begin().await?;

@@ -9,9 +9,6 @@ use base::randomness::Randomness;
 impl Settings {
     /// The secret that signs tokens: the configured one, or the one in the data folder, which is
     /// generated on first start.
-    ///
-    /// # Errors
-    /// When the file can't be read or written.
     pub fn token_secret(&self, randomness: &Randomness) -> std::io::Result<SecretSlice<u8>> {
         if let Some(given) = self.given_jwt_secret() {
             return Ok(given.expose_secret().as_bytes().to_vec().into());
@@ -30,9 +27,6 @@ impl Settings {
 
     /// The token that opens the console: the configured one, or the one in the data folder, which
     /// is generated on first start.
-    ///
-    /// # Errors
-    /// When the file can't be read or written.
     pub fn console_token(&self, randomness: &Randomness) -> std::io::Result<SecretString> {
         if let Some(given) = self.given_console_token() {
             return Ok(given.clone());

@@ -33,9 +33,6 @@ pub async fn activate(
 
 /// Makes the previous build live again. Another roll-back goes to the next older build, never to a newer
 /// one.
-///
-/// # Errors
-/// As [`activate`], and [`SliceRefusal::NoPreviousBuild`].
 pub async fn roll_back(
     database: &Database,
     bundled: &Bundled,

@@ -113,9 +113,6 @@ const OF_SLICE: &str = "
     GROUP BY version, error, place ORDER BY people DESC, times DESC, error, place";
 
 /// The places at which builds of the slice `name` crashed, those that most people have seen first.
-///
-/// # Errors
-/// When the database can't be read.
 pub async fn crash_places(connection: &mut Connection, name: &str) -> Result<Vec<CrashPlace>, Failure> {
     Ok(query_as(OF_SLICE).bind(name).fetch_all(connection).await?)
 }

@@ -88,9 +88,6 @@ const LIVE: &str = "SELECT live_version FROM slice WHERE name = $1";
 
 /// A file of the build of the shell that is live in the world, with the policy of this build; `None` unless it is a
 /// published one that has the file.
-///
-/// # Errors
-/// When the database can't be read.
 pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<(File, Bytes)>, Failure> {
     let (own, of_main) = (&slices.database, &slices.shared.database);
     let stores = [Some(own).filter(|_| !slices.are_of_main()), Some(of_main)];
@@ -114,9 +111,6 @@ pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<(File, 
 const ANY: &str = "SELECT version FROM slice_file WHERE name = $1 AND path = $2 LIMIT 1";
 
 /// A file whose name has its digest, of any build of the shell: pages may be open that an earlier one has drawn.
-///
-/// # Errors
-/// When the database can't be read.
 pub async fn of_any_shell(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure> {
     let (key, now) = (format!("{SHELL}/{path}"), slices.clock.unset_now());
     if let Some(file) = slices.shared.files.get(&key, now) {

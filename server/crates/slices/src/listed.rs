@@ -20,9 +20,6 @@ pub struct Listed {
 }
 
 /// The live shell, and the entries of all slices that have a build for browsers in `bucket`.
-///
-/// # Errors
-/// When the database can't be read.
 pub async fn listed(slices: &Slices, bundled: &Bundled, bucket: Bucket) -> Result<Listed, Failure> {
     let all = all(&mut *slices.database.read().await?, bundled).await?;
     let shell = live_shell(&all).cloned();

@@ -110,9 +110,6 @@ const LATEST: &str = "
     FROM slice_event ORDER BY position DESC LIMIT $1";
 
 /// The latest entries, the newest first.
-///
-/// # Errors
-/// When the database can't be read.
 pub async fn trail(connection: &mut Connection) -> Result<Vec<SliceEvent>, Failure> {
     Ok(query_as(LATEST).bind(SHOWN).fetch_all(connection).await?)
 }

@@ -36,9 +36,6 @@ pub async fn keep_watching(slices: Slices) {
 }
 
 /// Writes waiting reports, takes builds back, ends watches that are over, and continues plans.
-///
-/// # Errors
-/// When the database fails.
 pub async fn look(slices: &Slices) -> Result<(), Failure> {
     let _one_round = slices.shared.reports.looking.lock().await;
     reports::write(slices).await?;

@@ -134,9 +134,6 @@ impl Connection {
     }
 
     /// Runs statements without values or rows, in one round trip if the engine allows it.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn command(&mut self, sql: impl SqlSafeStr) -> Result<(), sqlx::Error> {
         let sql = sql.into_sql_str();
         let step = self.statement(sql.as_str());
@@ -170,9 +167,6 @@ impl Connection {
     /// Updates PostgreSQL's planner statistics. Autovacuum does so about a minute after a bulk insert;
     /// until then, PostgreSQL finds single rows by a sequential scan (measured 28 ms instead of
     /// 0.02). `SQLite` does not need it.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn analyze(&mut self) -> Result<(), sqlx::Error> {
         match self {
             Self::Sqlite(_) => Ok(()),

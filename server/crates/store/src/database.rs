@@ -127,9 +127,6 @@ impl Database {
     }
 
     /// A connection that sees one consistent snapshot of all commits so far.
-    ///
-    /// # Errors
-    /// As [`Database::read`].
     pub async fn read_snapshot(&self) -> Result<Reader, Failure> {
         const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
         let mut connection = match &self.readers {
@@ -175,9 +172,6 @@ impl Database {
 
     /// Begins a transaction like [`Database::begin`] while no other one writes, on any server: for work that
     /// reads or replaces the data as a whole.
-    ///
-    /// # Errors
-    /// As [`Database::begin`].
     pub async fn begin_alone(&self) -> Result<Transaction, Failure> {
         begin(&self.writer, true, vec![self.place_in_turn().await?]).await
     }
@@ -198,9 +192,6 @@ impl Database {
 
     /// Like [`Database::write`], but waits if the queue is full: for work that continues an accepted
     /// call and must not be rejected halfway.
-    ///
-    /// # Errors
-    /// As [`Database::write`].
     pub async fn write_in_turn<T>(
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
@@ -211,9 +202,6 @@ impl Database {
 
     /// Like [`Database::write_in_turn`], while no other transaction writes, on any server: for work that
     /// reads or replaces the data as a whole, or changes a rule for all payouts.
-    ///
-    /// # Errors
-    /// As [`Database::write`].
     pub async fn write_alone<T>(
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,

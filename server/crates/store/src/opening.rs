@@ -92,9 +92,6 @@ impl Database {
     }
 
     /// Like [`Database::open`], with a different maximum number of writes per commit.
-    ///
-    /// # Errors
-    /// As [`Database::open`].
     pub async fn open_with_batch_size(file: &Path, max_batch_size: usize) -> Result<Self, sqlx::Error> {
         let options = SqliteConnectOptions::new()
             .filename(file)

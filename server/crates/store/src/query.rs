@@ -136,9 +136,6 @@ impl Query {
     }
 
     /// Runs the statement and returns the number of affected rows.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn execute(self, connection: &mut Connection) -> Result<u64, sqlx::Error> {
         let (sql, arguments) = self.ready(connection)?;
         let step = connection.statement(sql.as_str());
@@ -218,17 +215,11 @@ impl<T: Fetched> QueryAs<T> {
     }
 
     /// Returns the row, if any.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
         self.query.row(connection).await?.map(|row| row.read()).transpose()
     }
 
     /// Returns all rows.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
         let mut rows = Vec::new();
         self.for_each(connection, |row| {
@@ -292,17 +283,11 @@ where
     }
 
     /// Returns the value, if any.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
         Ok(self.0.fetch_optional(connection).await?.map(|row| row.0))
     }
 
     /// Returns all values.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
         Ok(self.0.fetch_all(connection).await?.into_iter().map(|row| row.0).collect())
     }
@@ -310,9 +295,6 @@ where
 
 impl Connection {
     /// Returns the time of the engine's machine.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn engine_now(&mut self) -> Result<UnixMillis, sqlx::Error> {
         let now = match self {
             Self::Sqlite(_) => "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)",

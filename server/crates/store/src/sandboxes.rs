@@ -157,9 +157,6 @@ impl SandboxDatabases {
     }
 
     /// The sizes of all databases in bytes, by id, including templates that a dead process left.
-    ///
-    /// # Errors
-    /// If they can't be read.
     pub async fn sizes(&self) -> Result<HashMap<String, u64>, Failure> {
         let mut sizes = HashMap::new();
         let unreadable = |error: io::Error| Failure::Internal(format!("reading the sandboxes: {error}"));
@@ -211,9 +208,6 @@ const TABLES_SIZE: &str = "
 
 impl Database {
     /// The size of the data in bytes.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn size(&self) -> Result<Option<u64>, Failure> {
         let mut reader = self.read().await?;
         let size = match &*reader {

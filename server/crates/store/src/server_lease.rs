@@ -153,9 +153,6 @@ impl ServerLease {
 
 /// Returns the time until the last of all servers' leases expires, unless it is renewed; `None` if no server
 /// runs on the database.
-///
-/// # Errors
-/// Errors of the engine.
 pub async fn held_for(connection: &mut Connection) -> Result<Option<Duration>, sqlx::Error> {
     let now = connection.engine_now().await?;
     let (latest,): (Option<UnixMillis>,) = query_as(LATEST_END).bind(now).fetch_one(connection).await?;

@@ -83,18 +83,12 @@ impl<W: InSets> Sets<W> {
     }
 
     /// Does `work` together with other work that waits in its lane, and returns when it is committed.
-    ///
-    /// # Errors
-    /// As [`Database::write`].
     pub async fn write(&self, work: W) -> Result<W::Done, Failure> {
         let place = self.database.place()?;
         self.done(work, place).await
     }
 
     /// Like [`Sets::write`], but waits if the queue is full: for work that continues an accepted call.
-    ///
-    /// # Errors
-    /// As [`Database::write`].
     pub async fn write_in_turn(&self, work: W) -> Result<W::Done, Failure> {
         let place = self.database.place_in_turn().await?;
         self.done(work, place).await

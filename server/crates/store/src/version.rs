@@ -63,9 +63,6 @@ pub struct DataCopy {
 
 impl DataCopy {
     /// Reads the copy that `connection` leads to.
-    ///
-    /// # Errors
-    /// Errors of the engine.
     pub async fn of(connection: &mut Connection) -> Result<Self, sqlx::Error> {
         query_as("SELECT generation, timeline FROM data_copy").fetch_one(connection).await
     }

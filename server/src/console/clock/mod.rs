@@ -95,9 +95,6 @@ pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<Clo
 }
 
 /// Sets the clock of all servers on the same database back to the real time.
-///
-/// # Errors
-/// When the database can't be written.
 pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
     trail
         .write(

@@ -71,7 +71,7 @@ fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
             view! {
                 <tr>
                     <td>
-                        <b>{loan.customer_first_name}" "{loan.customer_last_name}</b>
+                        <b><bdi>{loan.customer_first_name}" "{loan.customer_last_name}</bdi></b>
                         <span class="second num">{loan.customer_phone_number}</span>
                     </td>
                     <td class="right amount num">{kes(loan.total_loan_amount)}</td>
@@ -168,7 +168,11 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             let approved = loans::approve(&visit.sandbox, 1, given, &visit.trail).await?;
             let loan = approved.into_iter().next().map(|loan| {
                 let PendingLoan { customer_first_name, customer_last_name, total_loan_amount, .. } = loan;
-                format!("{} for {customer_first_name} {customer_last_name}", kes(total_loan_amount))
+                // Isolated (Unicode TR 9): a name in another direction turns nothing round.
+                format!(
+                    "{} for \u{2068}{customer_first_name} {customer_last_name}\u{2069}",
+                    kes(total_loan_amount)
+                )
             });
             Ok(Done::new("approved").with(loan.unwrap_or_default()))
         }

@@ -110,7 +110,7 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
             view! {
                 <tr>
                     <td>
-                        <b>{record.customer_first_name}" "{record.customer_last_name}</b>
+                        <b><bdi>{record.customer_first_name}" "{record.customer_last_name}</bdi></b>
                         <span class="second num">{record.phone}</span>
                     </td>
                     <td class="right amount num">{kes(record.amount)}</td>
@@ -121,7 +121,7 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
                     </td>
                     <td class="more" data-label="Started">
                         <a href=traces::address(&record.id)>{timestamp(record.created_at)}</a>
-                        <span class="second">"by "{record.user_first_name}" "{record.user_last_name}</span>
+                        <span class="second">"by "<bdi>{record.user_first_name}" "{record.user_last_name}</bdi></span>
                     </td>
                 </tr>
             }

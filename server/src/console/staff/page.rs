@@ -100,7 +100,7 @@ fn row(visit: &Visit, account: Account) -> AnyView {
     view! {
         <tr>
             <td>
-                <b>{first_name}" "{last_name}</b>
+                <b><bdi>{first_name}" "{last_name}</bdi></b>
                 <span class="second">{email.clone()}</span>
                 <span class="second num">{phone_number}</span>
             </td>

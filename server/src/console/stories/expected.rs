@@ -42,9 +42,6 @@ pub fn sentences(expect: &Expect) -> Vec<String> {
 }
 
 /// What is found in place of what is expected, a sentence each; nothing if all is so.
-///
-/// # Errors
-/// If the database fails.
 pub async fn unmet(sandbox: &Sandbox, expect: &Expect) -> Result<Vec<String>, Failure> {
     let mut unmet = Vec::new();
     for one in each(expect) {

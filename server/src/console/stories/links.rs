@@ -179,9 +179,6 @@ const ALL: &str = "
     ORDER BY created_at DESC, link_id DESC LIMIT 500";
 
 /// The links, the newest first.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn all(server: &Server) -> Result<Vec<Link>, Failure> {
     Ok(query_as(ALL).fetch_all(&mut *server.database.read().await?).await?)
 }
@@ -191,9 +188,6 @@ const FIND: &str = "
     WHERE token = $1";
 
 /// The link with this token.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn find(server: &Server, token: &str) -> Result<Option<Link>, Failure> {
     let found = query_as(FIND).bind(fingerprint(server, token));
     Ok(found.fetch_optional(&mut *server.database.read().await?).await?)
@@ -202,9 +196,6 @@ pub async fn find(server: &Server, token: &str) -> Result<Option<Link>, Failure>
 const ROLES: &str = "SELECT roles FROM story_link WHERE link_id = $1";
 
 /// The roles of the link that made a sandbox; none if no link did.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn roles_of(server: &Server, record: &Record) -> Result<Vec<Role>, Failure> {
     let Some(link_id) = record.link_id() else { return Ok(Vec::new()) };
     let mut reader = server.database.read().await?;
@@ -234,9 +225,6 @@ const CLAIM: &str = "
     WHERE link_id = $1 AND made < worlds AND revoked_at IS NULL AND works_until > $2";
 
 /// Counts a sandbox that is going to be made. Returns `false` if the link makes no more.
-///
-/// # Errors
-/// If the database can't be written.
 pub async fn claim(server: &Server, link: &Link) -> Result<bool, Failure> {
     let (id, now) = (link.id.clone(), server.clock.unset_now());
     let claim = async move |connection: &mut Connection| {
@@ -248,9 +236,6 @@ pub async fn claim(server: &Server, link: &Link) -> Result<bool, Failure> {
 const RELEASE: &str = "UPDATE story_link SET made = made - 1 WHERE link_id = $1";
 
 /// Counts a sandbox out that was not made after all.
-///
-/// # Errors
-/// If the database can't be written.
 pub async fn release(server: &Server, link: &Link) -> Result<(), Failure> {
     let id = link.id.clone();
     let release = async move |connection: &mut Connection| {

@@ -102,9 +102,6 @@ pub(super) async fn stored(sandbox: &Sandbox) -> Result<Option<(Told, Story)>, F
 }
 
 /// How far the story of this sandbox has come; `None` if it tells none.
-///
-/// # Errors
-/// If the database fails.
 pub async fn progress(sandbox: &Sandbox) -> Result<Option<Progress>, Failure> {
     let found = look(sandbox).await?;
     Ok(found.map(|(told, story, unmet)| told.progress(story, &unmet)))

@@ -97,9 +97,6 @@ pub fn outlines(sandbox: &Sandbox) -> Vec<Outline> {
 
 /// The latest traces, newest first; with an `id` of a trace, a request or a payout, its trace and those that are linked to
 /// it.
-///
-/// # Errors
-/// If the database fails.
 pub async fn latest(sandbox: &Sandbox, id: Option<&str>) -> Result<Vec<Trace>, Failure> {
     let kept = sandbox.traces.all();
     let Some(id) = id else { return Ok(kept.iter().filter_map(|trace| Trace::of(trace)).collect()) };

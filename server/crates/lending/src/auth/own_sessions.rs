@@ -31,9 +31,6 @@ const OPEN: &str = "
     ORDER BY created_at DESC, session_id DESC LIMIT 100";
 
 /// The open sessions of `session`'s user, the newest first.
-///
-/// # Errors
-/// If the database fails.
 pub(super) async fn own_sessions(world: &World, session: &Session) -> Result<Vec<OwnSession>, Failure> {
     let mut reader = world.database.read().await?;
     let found = query_as(OPEN)

@@ -45,9 +45,6 @@ const PROFILE: &str = "
     FROM staff WHERE staff_id = $1";
 
 /// The account of `session`'s user.
-///
-/// # Errors
-/// If the database fails.
 pub(super) async fn profile(world: &World, session: &Session) -> Result<Profile, Failure> {
     let mut reader = world.database.read().await?;
     let profile: Profile = query_as(PROFILE).bind(&session.staff.staff_id).fetch_one(&mut reader).await?;

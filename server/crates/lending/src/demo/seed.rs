@@ -73,9 +73,6 @@ const LOANS: &str = "SELECT count(*) FROM loan";
 
 /// Draws `count` approved loans, with approvers from the current staff, to be added. The same data at the same time
 /// gets the same loans.
-///
-/// # Errors
-/// If the database fails.
 pub async fn draw_loans(
     connection: &mut Connection,
     now: UnixMillis,

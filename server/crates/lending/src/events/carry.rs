@@ -32,9 +32,6 @@ const ADD: &str = "
     INSERT INTO event (at, kind, who, about, address, details, times) VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 /// Writes the events of another database.
-///
-/// # Errors
-/// If the database fails.
 pub async fn carry_over(connection: &mut Connection, events: Vec<Event>) -> Result<(), Failure> {
     for Event { at, kind, who, about, address, details, times, .. } in events {
         query(ADD)

@@ -70,9 +70,6 @@ impl NewEvent {
     }
 
     /// Writes the event in the transaction of its act. A failure above the hourly limit is only counted.
-    ///
-    /// # Errors
-    /// If the database fails.
     pub async fn add(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         if self.kind.is_failure() && !failures::may_be_listed(connection, self.at).await? {
             return failures::count(connection, self.at).await;

@@ -53,9 +53,6 @@ const SEARCH: &str = r"
     ORDER BY position DESC LIMIT $8";
 
 /// The newest events that match `filter`, the newest first.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn search(connection: &mut Connection, filter: &Filter) -> Result<Vec<Event>, Failure> {
     let Filter { kind, who, account_hash, address, since, until, before, limit } = filter;
     let found = query_as(SEARCH)

@@ -117,9 +117,6 @@ impl Trail {
     }
 
     /// Writes the event of an act that writes nothing else in the database.
-    ///
-    /// # Errors
-    /// As [`Trail::write`].
     pub async fn write_alone(&self, transaction: Transaction, entry: Entry) -> Result<(), Failure> {
         self.write(transaction, [entry], async |_: &mut Connection| Ok(())).await
     }

@@ -45,9 +45,6 @@ const RECIPIENTS: &str = "
       AND (notify_by_email OR notify_by_sms) AND is_active";
 
 /// Adds messages about `settled` to the outbox, in the transaction that settles them.
-///
-/// # Errors
-/// If the database fails.
 pub async fn tell(
     connection: &mut Connection,
     randomness: &Randomness,

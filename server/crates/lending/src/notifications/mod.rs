@@ -96,9 +96,6 @@ const UNREAD: &str = "
          + (SELECT count(*) FROM loan WHERE status = 'APPROVED' AND approved_at > $2)";
 
 /// The latest notifications of `staff_id`, the newest first.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn latest(world: &World, staff_id: &StaffId) -> Result<Notifications, Failure> {
     let mut reader = world.database.read().await?;
     let since = world.clock.now().minus(KEPT);
@@ -136,9 +133,6 @@ const NEWEST_PAYOUTS: &str = "
     GROUP BY staff_id";
 
 /// Returns the newest loan, and the newest notifications of `staff`.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn newest(connection: &mut Connection, staff: &[&str], now: UnixMillis) -> Result<Newest, Failure> {
     let asked: Vec<Value> = staff.iter().map(|id| json!({ "id": id })).collect();
     let loan: Option<String> = query_scalar(NEWEST_LOAN).fetch_optional(&mut *connection).await?;

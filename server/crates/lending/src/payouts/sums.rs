@@ -29,9 +29,6 @@ const OF_PARTS: &str = "
     GROUP BY part, payout.status";
 
 /// The sums by status of each of `parts`.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn sums(
     connection: &mut Connection,
     parts: &[Range<UnixMillis>],

@@ -60,18 +60,12 @@ const OF: &str = "
     SELECT language, time_zone, notify_by_email, notify_by_sms FROM preference WHERE staff_id = $1";
 
 /// The preferences of `staff_id`.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn of(connection: &mut Connection, staff_id: &StaffId) -> Result<Preferences, sqlx::Error> {
     let found: Option<Preferences> = query_as(OF).bind(staff_id).fetch_optional(connection).await?;
     Ok(found.unwrap_or_default())
 }
 
 /// The preferences of `staff_id`, with the rules that hold for everybody.
-///
-/// # Errors
-/// If the database can't be read.
 async fn with_rules(
     connection: &mut Connection,
     staff_id: &StaffId,
@@ -81,9 +75,6 @@ async fn with_rules(
 }
 
 /// The time zone of the dates that `staff_id` sees.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn time_zone_of(
     world: &World,
     connection: &mut Connection,
@@ -101,9 +92,6 @@ const SET: &str = "
         notify_by_email = excluded.notify_by_email, notify_by_sms = excluded.notify_by_sms";
 
 /// Replaces the preferences of `staff_id`. Returns what that changes, for the audit trail.
-///
-/// # Errors
-/// If the database fails.
 async fn set(
     connection: &mut Connection,
     staff_id: &StaffId,

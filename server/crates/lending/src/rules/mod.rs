@@ -54,17 +54,11 @@ const PAYOUT_RULES: &str = "
     SELECT maximum_amount, confirmation_required, auto_retry, retry_attempts FROM portal_rules";
 
 /// The rules for payouts.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn for_payouts(connection: &mut Connection) -> Result<PayoutRules, sqlx::Error> {
     query_as(PAYOUT_RULES).fetch_one(connection).await
 }
 
 /// All rules.
-///
-/// # Errors
-/// If the database can't be read.
 pub async fn all(world: &World, connection: &mut Connection) -> Result<PortalRules, Failure> {
     let minutes = session::length(world, connection).await?.as_secs() / 60;
     Ok(PortalRules {
@@ -80,9 +74,6 @@ const SET: &str = "
 
 /// Replaces the rules. A new session length applies to sessions opened from now on. Returns the changes, for the
 /// audit trail.
-///
-/// # Errors
-/// When the database fails.
 pub async fn set(world: &World, connection: &mut Connection, new: NewPortalRules) -> Result<String, Failure> {
     let before = all(world, connection).await?;
     // The longest follows the deployment's setting.
@@ -103,9 +94,6 @@ const RESET: &str = "
            auto_retry = false, retry_attempts = 3";
 
 /// Resets the rules to their initial values.
-///
-/// # Errors
-/// If the database fails.
 pub async fn reset(connection: &mut Connection) -> Result<(), sqlx::Error> {
     query(RESET).execute(connection).await?;
     Ok(())

@@ -70,9 +70,6 @@ struct Listed {
 impl Bundled {
     /// Reads the portal that the service serves and, for a sandbox, the builds of `main`. They are read each time,
     /// because others may replace them while the service runs.
-    ///
-    /// # Errors
-    /// As [`Bundled::read`].
     pub async fn of(slices: &Slices) -> Result<Self, Failure> {
         let bundled = Self::read(slices.settings.portal_dir.as_deref()).await?;
         let Some(id) = &slices.sandbox_id else { return Ok(bundled) };

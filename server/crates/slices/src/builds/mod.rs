@@ -218,9 +218,6 @@ const BUILDS: &str = "
     FROM slice_build WHERE removed_at IS NULL";
 
 /// Every slice that has a build, sorted by name.
-///
-/// # Errors
-/// When the database can't be read.
 pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<SliceBuilds>, Failure> {
     let live: Vec<LiveRow> = query_as(LIVE).fetch_all(&mut *connection).await?;
     let mut rollouts = rollout::all(connection).await?;

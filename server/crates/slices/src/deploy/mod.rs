@@ -128,9 +128,6 @@ const LIST: &str = "
     SELECT slice, name, created_at, expires_at, last_used_at FROM deploy_token ORDER BY slice, name";
 
 /// All tokens, sorted by slice and name.
-///
-/// # Errors
-/// When the database can't be read.
 pub async fn list(connection: &mut Connection) -> Result<Vec<DeployToken>, Failure> {
     Ok(query_as(LIST).fetch_all(connection).await?)
 }

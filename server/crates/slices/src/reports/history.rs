@@ -69,9 +69,6 @@ const READ: &str = "
     GROUP BY version, slot, outcome, detail";
 
 /// Reads the last `slots` periods until `now`. Their `length` must be whole minutes.
-///
-/// # Errors
-/// When the database can't be read.
 pub async fn history(
     connection: &mut Connection,
     name: &str,
