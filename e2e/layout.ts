@@ -121,3 +121,63 @@ function hiddenControls(): string[] {
   }
   return problems;
 }
+
+/** The fields into which a phone would zoom, and the controls that a finger does not meet within 40 px. */
+export function touchProblemsOf(page: Page, part = 'body'): Promise<string[]> {
+  return page.evaluate(touchProblems, part);
+}
+
+/** Runs in the page. */
+function touchProblems(part: string): string[] {
+  const SIZE = 40;
+  const root = document.querySelector(part) ?? document.body;
+  const problems: string[] = [];
+  const controls =
+    'a[href], button, input:not([type=hidden]), select, textarea, summary, [role=switch], [role=slider]';
+  for (const control of root.querySelectorAll(controls)) {
+    if (!isTarget(control)) continue;
+    const labels = 'labels' in control ? [...((control.labels as NodeListOf<Element> | null) ?? [])] : [];
+    const [text = ''] = [control, ...labels]
+      .map((one) => one.textContent.trim().slice(0, 40))
+      .filter(Boolean);
+    const name = control.getAttribute('aria-label') ?? text;
+    const isTyped = control.matches(
+      'input:not([type=checkbox], [type=radio], [type=range]), select, textarea',
+    );
+    const size = Number.parseFloat(getComputedStyle(control).fontSize);
+    if (isTyped && size < 16) problems.push(`the text of "${name}" has ${size} px`);
+    control.scrollIntoView({ block: 'center', behavior: 'instant' });
+    // Fields are as large as the frame around them, and a checkbox as its label.
+    const frame = control.closest('[class*="_framed"], .ant-select, .ant-input-number, label') ?? control;
+    const { left, top, width, height } = frame.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    const reach = SIZE / 2 - 1;
+    const hits = [-reach, 0, reach].map((dy) => document.elementFromPoint(x, y + dy));
+    const missed = hits.find((hit) => !meets(hit, frame, control));
+    if (missed !== undefined) {
+      const beside = `<${missed?.tagName.toLowerCase()} class="${missed?.className}">`;
+      problems.push(`"${name}" has ${Math.round(width)} x ${Math.round(height)} px, beside ${beside}`);
+    }
+  }
+  return problems;
+
+  /** Whether a tap on what was hit acts on the control; rows of a table follow their link. */
+  function meets(hit: Element | null, frame: Element, control: Element): boolean {
+    if (!hit) return false;
+    const row = hit.closest('tr');
+    const isRow = Boolean(row?.contains(control)) && getComputedStyle(hit).cursor === 'pointer';
+    return frame.contains(hit) || isRow;
+  }
+
+  /** Links within a sentence are as high as its lines. */
+  function isTarget(control: Element): boolean {
+    if (!control.checkVisibility({ visibilityProperty: true }) || control.matches(':disabled')) return false;
+    for (let one: Element | null = control; one; one = one.parentElement)
+      if (getComputedStyle(one).clipPath !== 'none') return false;
+    const { bottom, width } = control.getBoundingClientRect();
+    if (bottom <= 0 || width === 0) return false;
+    const isInline = control.matches('a') && getComputedStyle(control).display === 'inline';
+    const around = control.parentElement?.textContent.trim() ?? '';
+    return !(isInline && around.length > control.textContent.trim().length);
+  }
+}

@@ -136,4 +136,33 @@ test.describe('in forced colours', () => {
     await page.getByRole('button', { name: 'Disburse Loan' }).click();
     await expect(page.locator('.ant-modal-container')).toHaveCSS('border-width', '2px');
   });
+
+  test.describe('live screens', () => {
+    test.skip(Boolean(process.env.MKOPO_E2E_URL), 'these start a portal of their own');
+    test.use({ settings: { MKOPO_SCREENS: 'live' } });
+
+    test('the pressed button and the bars of a report can be seen', async ({ page, mkopo }) => {
+      await mkopo.signIn(page, 'agent');
+      await page.goto('/reports?period=year');
+      await expect(page.locator('figure')).toBeVisible();
+      const looks = (selector: string, property: 'backgroundColor' | 'outlineStyle') =>
+        page
+          .locator(selector)
+          .first()
+          .evaluate((element, name) => getComputedStyle(element)[name], property);
+      expect(await looks('[aria-pressed=true]', 'backgroundColor')).not.toBe(
+        await looks('[aria-pressed=false]', 'backgroundColor'),
+      );
+      const behind = await looks('body', 'backgroundColor');
+      const [completed, failed] = [
+        await looks('figure [class*="_completed"]', 'backgroundColor'),
+        await looks('figure [class*="_failed"]', 'backgroundColor'),
+      ];
+      expect(new Set([behind, completed, failed]).size, `${behind}, ${completed}, ${failed}`).toBe(3);
+      expect(await looks('figure [class*="_completed"]', 'outlineStyle')).toBe('solid');
+      const found = await tabThrough(page);
+      expect(found.length).toBeGreaterThan(12);
+      expect(found.filter(({ outline }) => outline !== 'solid 2px')).toEqual([]);
+    });
+  });
 });

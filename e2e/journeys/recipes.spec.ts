@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from '@playwright/test';
-import { type Mkopo, PASSWORD } from 'mkopo-test';
+import type { Page, Request } from '@playwright/test';
+import { type Call, type Mkopo, PASSWORD } from 'mkopo-test';
 import { expect, test } from '../test';
+
+// One after the other: the last test asks which recipes the others have run.
+test.describe.configure({ mode: 'serial' });
 
 /** The shell command of each recipe of docs/console.md, by title. */
 const COMMANDS = new Map(
@@ -13,10 +16,21 @@ const COMMANDS = new Map(
     .map((section) => [section.split('\n')[0] ?? '', /```sh\n(.*?)\n```/s.exec(section)?.[1] ?? ''] as const),
 );
 
+/** The recipes that are not run here, and why. */
+const NOT_IN_A_BROWSER: Record<string, string> = {
+  'Let a team deploy its slice':
+    'needs the token of the operator, and the portal shows nothing of it until a build is published',
+};
+
+type Har = Awaited<ReturnType<Mkopo['traffic']['har']>>;
+
+const ran = new Set<string>();
+
 /** Runs a recipe exactly as it is written, for the sandbox of the test; returns what it prints. */
 function recipe(title: string, { consoleUrl, token }: Mkopo): unknown {
   const command = COMMANDS.get(title);
   if (!command) throw new Error(`${title} has no command`);
+  ran.add(title);
   const env = { ...process.env, CONSOLE: new URL(consoleUrl ?? '').origin, TOKEN: token };
   const printed = execFileSync('bash', ['-c', command], { encoding: 'utf8', env, stdio: 'pipe' });
   return printed ? JSON.parse(printed) : null;
@@ -44,15 +58,36 @@ test('what the recipes do to payouts is what the portal shows', async ({ page, m
     await button(page, 'Confirm Disbursement').click();
     await expect(dialog(page, 'Disbursement Failed').getByRole('alert')).toContainText(/balance/i);
   });
+  await test.step('See which requests were made', () => {
+    const calls = recipe('See which requests were made', mkopo) as Call[];
+    expect(calls.map(({ path, status }) => [path, status])).toEqual([
+      [`/api/v1/disbursements/${loan.loan_id}/disburse`, 422],
+    ]);
+  });
   await test.step('Lose the answer', async () => {
     recipe('Lose the answer', mkopo);
+    const payments: Request[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/disburse')) payments.push(request);
+    });
+    const lost = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/disburse'));
     await button(page, 'Try Again').click();
+    expect((await lost).failure()?.errorText, 'what the page is told').toMatch(/^net::ERR_/);
     await expect(dialog(page, 'Disbursement Successful')).toBeVisible();
     await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
     await expect(button(page, 'Disburse Loan')).toBeHidden();
     const payouts = recipe('See how a payout ended', mkopo) as Record<string, unknown>[];
     const own = payouts.filter(({ loan_id }) => loan_id === loan.loan_id);
     expect(own.map(({ status }) => status)).toEqual(['COMPLETED', 'FAILED']);
+    // A browser that repeats a call by itself tells the page nothing of it.
+    expect(payments).toHaveLength(1);
+    const key = await payments[0]?.headerValue('idempotency-key');
+    const { log } = recipe('Keep what happened for a bug report', mkopo) as Har;
+    const arrived = log.entries.filter(({ request }) => request.headers.some(({ value }) => value === key));
+    expect(arrived.map(({ request, response }) => [request.method, response.status])).toEqual([['POST', 0]]);
+  });
+  await test.step('Ask whether every shilling is accounted for', () => {
+    expect(recipe('Ask whether every shilling is accounted for', mkopo)).toMatchObject({ ok: true });
   });
   await test.step('Make a payout of the past', async () => {
     recipe('Make a payout of the past', mkopo);
@@ -102,6 +137,11 @@ test('what the recipes do to calls is what the portal shows', async ({ page, mko
     await page.reload();
     await expect(count).toHaveText(before ?? '');
   });
+  await test.step('Reset', async () => {
+    recipe('Reset', mkopo);
+    await page.reload();
+    await expect(heading(page, 'Sign in')).toBeVisible();
+  });
 });
 
 test('what the recipes do to people is what the portal shows', async ({ page, mkopo }) => {
@@ -118,6 +158,10 @@ test('what the recipes do to people is what the portal shows', async ({ page, mk
     recipe('Open an account', mkopo);
     await mkopo.signIn(page, 'grace@example.com', 'Kahawa-2026');
     await expect(page.getByRole('button', { name: 'Account of Grace' })).toBeVisible();
+  });
+  await test.step('See who did what', () => {
+    const events = recipe('See who did what', mkopo) as { kind: string }[];
+    expect(events.map(({ kind }) => kind)).toContain('signed_in');
   });
   await test.step('Expire every session', async () => {
     recipe('Expire every session', mkopo);
@@ -147,4 +191,9 @@ test('what the recipes do to people is what the portal shows', async ({ page, mk
     await page.reload();
     await expect(date).toHaveText(today);
   });
+});
+
+test('every recipe of the page is run in a browser, or has a reason why not', () => {
+  const titles = [...COMMANDS.keys()];
+  expect(titles.filter((title) => !ran.has(title))).toEqual(Object.keys(NOT_IN_A_BROWSER));
 });

@@ -2,6 +2,7 @@ import { displayName, isLive, isolated, type SessionUser, signOut } from 'mfe-ki
 import { Avatar, Brand, Button, Icon, ThemeToggle } from 'mfe-kit/ui';
 import { MenuButton } from 'mfe-kit/ui-layout';
 import { shellTexts } from '../shell-texts';
+import { leaving } from '../navigation/leaving';
 import classes from './Header.module.css';
 import { NotificationBell } from './NotificationBell';
 
@@ -42,7 +43,7 @@ export function Header({ user, onMenu }: { user: SessionUser | null; onMenu: () 
             ...(isLive() && user?.role !== 'admin'
               ? []
               : [{ label: texts.settings, icon: 'settings' as const, to: '/settings' }]),
-            { label: texts.logout, icon: 'signOut', onSelect: () => void signOut() },
+            { label: texts.logout, icon: 'signOut', onSelect: () => leaving.leave(() => void signOut()) },
           ]}
         />
       </div>

@@ -180,7 +180,12 @@ test.for([
 ] as const)('where the screens are live, the menu of an %s has its entries', async ([role, expected]) => {
   goLive(undefined, { screens: 'live' });
   storeUser({ role });
-  answer('get', '/api/v1/notifications', 200, { unread: 0, read_until: null, notifications: [] });
+  answer('get', '/api/v1/notifications', 200, {
+    unread: 0,
+    approved: 0,
+    read_until: null,
+    notifications: [],
+  });
   answer(
     'get',
     '/api/v1/auth/me',

@@ -1,4 +1,4 @@
-import { acts, queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
+import { acts, language, queryClient, queryKeys, type Schema, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   failure,
@@ -9,7 +9,8 @@ import {
   waitFor,
   within,
 } from 'mfe-kit/testing';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { fireEvent } from '@testing-library/react';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { NotificationBell } from '../layout/NotificationBell';
 import { newVersion } from '../notices/new-version';
 
@@ -34,12 +35,20 @@ beforeEach(() => {
 
 const bell = (name: string) => screen.findByRole('button', { name });
 const panel = () => screen.getByRole('region', { name: 'Notifications' });
-const given = (notifications = THREE) =>
+type Notifications = Schema<'Notifications'>;
+const given = (notifications = THREE, counts: Partial<Notifications> = {}) =>
   answer('get', '/api/v1/notifications', 200, {
     unread: notifications.filter(({ is_read }) => !is_read).length,
+    approved: notifications.filter(({ kind }) => kind === 'loan_approved').length,
     read_until: null,
     notifications,
+    ...counts,
   });
+const READ_ALL: Notifications = { unread: 0, approved: 0, read_until: null, notifications: [] };
+const many = (count: number, one: Partial<Schema<'Notification'>>) =>
+  Array.from({ length: count }, (_, index) => notification({ id: `${one.kind}-${index}`, ...one }));
+const lines = () => within(panel()).getAllByRole('link');
+const titles = () => lines().map((line) => line.querySelector('strong')?.textContent);
 
 test('the bell counts what is unread, and says what happened to whom', async () => {
   given();
@@ -71,6 +80,7 @@ test('what was seen is marked as read; the marks stay until it is closed', async
   const read = THREE.map((one) => ({ ...one, is_read: true }));
   const received = answer('put', READ, 200, {
     unread: 0,
+    approved: 1,
     read_until: '2026-11-14T12:00:00.000Z',
     notifications: read,
   });
@@ -86,31 +96,117 @@ test('what was seen is marked as read; the marks stay until it is closed', async
 });
 
 test('failures come first and can be shown alone, and many approved loans are one line', async () => {
-  const loans = ['1', '2', '3'].map((id) => notification({ id: `N-${id}`, kind: 'loan_approved' }));
-  given([...loans, notification({ id: 'N-0', kind: 'payout_failed' })]);
+  given([...many(3, { kind: 'loan_approved' }), notification({ id: 'N-0', kind: 'payout_failed' })]);
   unreachable('put', READ);
   const { user } = renderPart(<NotificationBell />);
   await user.click(await bell('Notifications, 4 unread'));
-  const lines = () => within(panel()).getAllByRole('link');
-  expect(lines().map((line) => line.querySelector('strong')?.textContent)).toEqual([
-    'Payout failed',
-    '3 loans approved',
-  ]);
+  expect(titles()).toEqual(['Payout failed', '3 loans approved']);
   expect(lines()[1]).toHaveAttribute('href', '/pending-loans');
   await user.click(screen.getByRole('button', { name: 'Failures (1)' }));
-  expect(lines()).toHaveLength(1);
+  expect(titles()).toEqual(['Payout failed']);
 });
 
-test('what is not listed or not scrolled to is not marked as read, unless the person says so', async () => {
-  answer('get', '/api/v1/notifications', 200, { unread: 176, read_until: null, notifications: THREE });
-  const received = answer('put', READ, 200, { unread: 0, read_until: null, notifications: [] });
+test('a thousand approved loans are one line, below an older failure, and seeing it marks them read', async () => {
+  const notifications = [
+    ...many(50, { kind: 'loan_approved' }),
+    notification({ id: 'N-0', kind: 'payout_failed', at: '2026-11-13T09:00:00.000Z' }),
+  ];
+  given(notifications, { unread: 1001, approved: 1000 });
+  const received = answer('put', READ, 200, { ...READ_ALL, approved: 1000, notifications });
   const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications, 176 unread'));
-  await user.keyboard('{Escape}');
-  await user.click(await bell('Notifications, 176 unread'));
+  await user.click(await bell('Notifications, 1,001 unread'));
+  expect(titles()).toEqual(['Payout failed', '1,000 loans approved']);
+  await bell('Notifications');
+  expect(received.map(({ body }) => body)).toEqual([{ until: '2026-11-14T09:30:02.000Z' }]);
+});
+
+test('in Swahili, numbers are grouped as well', async () => {
+  await language.use('sw');
+  onTestFinished(() => language.use('en'));
+  given(many(50, { kind: 'loan_approved' }), { unread: 1000, approved: 1000 });
+  unreachable('put', READ);
+  const { user } = renderPart(<NotificationBell />);
+  await user.click(await bell('Arifa, 1,000 hazijasomwa'));
+  expect(screen.getByText('Mikopo 1,000 imeidhinishwa')).toBeVisible();
+  expect(screen.getByText('Arifa 1,000 hazijasomwa')).toBeInTheDocument();
+});
+
+test.for([
+  [
+    'payouts beside few loans',
+    [...many(50, { kind: 'payout_failed' }), ...many(2, { kind: 'loan_approved' })],
+    53,
+    2,
+  ],
+  [
+    'payouts beside many loans',
+    [...many(50, { kind: 'payout_failed' }), ...many(50, { kind: 'loan_approved' })],
+    1050,
+    1000,
+  ],
+] as const)(
+  'opening it marks nothing read while there may be more unread %s than are listed',
+  async ([, listed, unread, approved]) => {
+    given([...listed], { unread, approved });
+    const received = answer('put', READ, 200, READ_ALL);
+    const { user } = renderPart(<NotificationBell />);
+    const name = `Notifications, ${unread.toLocaleString('en-KE')} unread`;
+    await user.click(await bell(name));
+    await user.keyboard('{Escape}');
+    await user.click(await bell(name));
+    expect(received).toHaveLength(0);
+    await user.click(screen.getByRole('button', { name: 'Mark all as read' }));
+    await waitFor(() => expect(received).toHaveLength(1));
+  },
+);
+
+test('all unread ones are listed where an older payout has been read', async () => {
+  given(
+    [
+      ...many(50, { kind: 'loan_approved' }),
+      ...many(49, { kind: 'payout_failed' }),
+      notification({ id: 'N-0', is_read: true }),
+    ],
+    { unread: 1049, approved: 1000 },
+  );
+  const received = answer('put', READ, 200, READ_ALL);
+  const { user } = renderPart(<NotificationBell />);
+  await user.click(await bell('Notifications, 1,049 unread'));
+  await waitFor(() => expect(received).toHaveLength(1));
+});
+
+test('what was not on the screen is not marked as read: neither the end of the list, nor what arrives above', async () => {
+  const failures = many(10, { kind: 'payout_failed' });
+  given(failures);
+  const { scrollTo } = drawLines(100, 400);
+  const received = answer('put', READ, 200, READ_ALL);
+  const { user } = renderPart(<NotificationBell />);
+  await user.click(await bell('Notifications, 10 unread'));
+  scrollTo(300);
+  given([notification({ id: 'N-new', kind: 'payout_failed' }), ...failures]);
+  await queryClient.invalidateQueries({ queryKey: queryKeys.notifications });
+  await bell('Notifications, 11 unread');
+  // The browser keeps in place what is on the screen.
+  scrollTo(400);
+  scrollTo(700);
   expect(received).toHaveLength(0);
-  await user.click(screen.getByRole('button', { name: 'Mark all as read' }));
-  expect(received.map(({ body }) => body)).toEqual([{ until: '2026-11-14T12:00:00.000Z' }]);
+  scrollTo(0);
+  await waitFor(() => expect(received).toHaveLength(1));
+});
+
+test('without a failure left, the other notifications are shown again', async () => {
+  given();
+  unreachable('put', READ);
+  const { user } = renderPart(<NotificationBell />);
+  await user.click(await bell('Notifications, 2 unread'));
+  await user.click(screen.getByRole('button', { name: 'Failures (1)' }));
+  expect(titles()).toEqual(['Payout failed']);
+  given(THREE.slice(1));
+  void queryClient.invalidateQueries({ queryKey: queryKeys.notifications });
+  await waitFor(() => expect(titles()).toEqual(['Loan approved', 'Payout completed']));
+  given();
+  void queryClient.invalidateQueries({ queryKey: queryKeys.notifications });
+  await waitFor(() => expect(titles()).toEqual(['Payout failed', 'Loan approved', 'Payout completed']));
 });
 
 test('what arrives is counted while the page is open', async () => {
@@ -158,3 +254,20 @@ test('a provider without notifications has the samples', async () => {
   await user.click(await bell('Notifications, 2 unread'));
   expect(within(panel()).getByText('New loan approved')).toBeVisible();
 });
+
+/** Gives the list a height and each of its lines, in CSS pixels; returns how it is scrolled. */
+function drawLines(lineHeight: number, listHeight: number) {
+  let scrollTop = 0;
+  vi.spyOn(HTMLElement.prototype, 'getBoundingClientRect').mockImplementation(function (this: HTMLElement) {
+    const index = [...(this.parentElement?.children ?? [])].indexOf(this);
+    return this instanceof HTMLLIElement
+      ? new DOMRect(0, index * lineHeight - scrollTop, 300, lineHeight)
+      : new DOMRect(0, 0, 300, listHeight);
+  });
+  return {
+    scrollTo: (top: number) => {
+      scrollTop = top;
+      fireEvent.scroll(within(panel()).getByRole('list'));
+    },
+  };
+}

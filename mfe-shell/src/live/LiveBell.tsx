@@ -8,6 +8,7 @@ import { newVersion } from '../notices/new-version';
 import { bellTexts, type BellTexts } from './bell-texts';
 import classes from './LiveBell.module.css';
 import { markRead, notificationsQuery } from './notifications';
+import { useSeenLines } from './useSeenLines';
 
 type Notification = Schema<'Notification'>;
 
@@ -17,12 +18,16 @@ const ICONS: Record<Notification['kind'], { icon: IconName; tone: string | undef
   loan_approved: { icon: 'money', tone: classes.info },
 };
 
-/** From as many approved loans on, one line stands for all of them. */
+/** From as many approved loans on, one line stands for all of them, listed or not. */
 const GROUPED_FROM = 3;
+
+/** The provider lists as many payouts at most, and as many loans. */
+const LISTED = 50;
 
 /**
  * The bell with what the person should know, failures first. The provider knows only until when everything was read: that
- * moves once all unread ones have been on the screen, or when the person says so.
+ * moves once there is a line on the page for each unread one and all lines have been on the screen, or when the person
+ * says so.
  */
 export default function LiveBell({ samples }: { samples: ReactNode }) {
   const query = useQuery(notificationsQuery());
@@ -32,13 +37,19 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
   });
   const isNewVersion = useSyncExternalStore(newVersion.subscribe, newVersion.get);
   const [isOpen, setOpen] = useState(false);
-  const { notifications = [], unread: unreadHere = 0 } = query.data ?? {};
+  const { notifications = [], unread: unreadHere = 0, approved = 0 } = query.data ?? {};
   const newest = notifications[0];
   const [isFailuresOnly, setFailuresOnly] = useState(false);
-  const [isEndSeen, setEndSeen] = useState(false);
-  // The list is cut off at its length, the count is not.
-  const isAllListed = notifications.filter(({ is_read }) => !is_read).length >= unreadHere;
-  const isSeen = isOpen && isEndSeen && isAllListed && !isFailuresOnly;
+  const { seen, look, forget } = useSeenLines();
+
+  const failures = notifications.filter(({ kind }) => kind === 'payout_failed');
+  const others = notifications.filter(({ kind }) => kind !== 'payout_failed');
+  const group = approved >= GROUPED_FROM ? notifications.find(isLoan) : undefined;
+  const lines = [...failures, ...others.filter((one) => !group || !isLoan(one) || one === group)];
+  const isComplete = query.data ? hasLineOfEachUnread(query.data) : false;
+  const isSeen = isOpen && isComplete && lines.every(({ id }) => seen.has(id));
+  // The button that would show the others again leaves with the last failure.
+  if (isFailuresOnly && failures.length === 0) setFailuresOnly(false);
 
   // Those that were unread when the panel showed them keep their mark until it is closed.
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
@@ -50,17 +61,9 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
     if (isSeen && newest && unreadHere > 0) void markRead(newest).catch(() => undefined);
   }, [isSeen, newest, unreadHere]);
 
-  const see = (list: HTMLElement | null) => {
-    if (list && list.scrollTop + list.clientHeight >= list.scrollHeight - 8) setEndSeen(true);
-  };
-
   if (query.data === null) return samples;
   const texts = bellTexts();
   const unread = unreadHere + (isNewVersion ? 1 : 0);
-  const failures = notifications.filter(({ kind }) => kind === 'payout_failed');
-  const others = isFailuresOnly ? [] : notifications.filter(({ kind }) => kind !== 'payout_failed');
-  const approved = others.filter(({ kind }) => kind === 'loan_approved');
-  const isGrouped = approved.length >= GROUPED_FROM;
   return (
     <>
       <BellFrame
@@ -69,7 +72,7 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
         unread={unread}
         onToggle={(open) => {
           setOpen(open);
-          setEndSeen(false);
+          forget();
           if (!open) setMarked(new Set());
         }}
       >
@@ -125,17 +128,14 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
                 <ul
                   className={classes.list}
                   role="list"
-                  ref={see}
-                  onScroll={({ currentTarget }) => see(currentTarget)}
+                  ref={look}
+                  onScroll={({ currentTarget }) => look(currentTarget)}
                 >
-                  {[
-                    ...failures,
-                    ...others.filter((one) => !isGrouped || !approved.includes(one) || one === approved[0]),
-                  ].map((notification) => (
+                  {(isFailuresOnly ? failures : lines).map((notification) => (
                     <Line
                       key={notification.id}
                       notification={notification}
-                      count={isGrouped && notification === approved[0] ? approved.length : 1}
+                      count={notification === group ? approved : 1}
                       isUnread={marked.has(notification.id) || !notification.is_read}
                       onOpen={close}
                     />
@@ -151,6 +151,21 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
   );
 }
 
+/** Whether each unread notification is listed, or is a loan for which the line of all approved loans stands. */
+function hasLineOfEachUnread({ notifications, unread, approved }: Schema<'Notifications'>): boolean {
+  const loans = notifications.filter(isLoan);
+  const payouts = notifications.filter((one) => !isLoan(one));
+  // What is older than one that was read has been read, too.
+  const isReadListed = (list: Notification[]) => list.some(({ is_read }) => is_read);
+  if (approved < GROUPED_FROM || loans.length >= approved || isReadListed(loans))
+    return notifications.filter(({ is_read }) => !is_read).length >= unread;
+  return payouts.length < LISTED || isReadListed(payouts);
+}
+
+function isLoan({ kind }: Notification): boolean {
+  return kind === 'loan_approved';
+}
+
 interface LineProps {
   notification: Notification;
   /** How many of its kind it stands for. */
@@ -162,11 +177,11 @@ interface LineProps {
 /** One notification, which leads to its loan or payout, or several, which lead to their list. */
 function Line({ notification, count, isUnread, onOpen }: LineProps) {
   const texts = bellTexts();
-  const { kind, at, loan_id } = notification;
+  const { id, kind, at, loan_id } = notification;
   const { icon, tone } = ICONS[kind];
   const list = kind === 'loan_approved' ? '/pending-loans' : '/transactions';
   return (
-    <li>
+    <li data-line={id}>
       <Link
         className={classes.line}
         to={count > 1 ? list : `${list}?${new URLSearchParams({ search: loan_id }).toString()}`}

@@ -1,14 +1,17 @@
 import { plural } from 'mfe-kit';
 import type { BellTexts } from './bell-texts';
+import { formatCount } from './format-count';
 
 const swahili: BellTexts = {
   heading: 'Arifa',
-  unread: (count) => plural(count, { one: 'Arifa, 1 haijasomwa', other: `Arifa, ${count} hazijasomwa` }),
-  arrived: (count) => plural(count, { one: 'Arifa 1 haijasomwa', other: `Arifa ${count} hazijasomwa` }),
+  unread: (count) =>
+    plural(count, { one: 'Arifa, 1 haijasomwa', other: `Arifa, ${formatCount(count)} hazijasomwa` }),
+  arrived: (count) =>
+    plural(count, { one: 'Arifa 1 haijasomwa', other: `Arifa ${formatCount(count)} hazijasomwa` }),
   unreadMark: 'Haijasomwa',
   failuresOnly: (count) => `Zilizoshindikana (${count})`,
   markAllRead: 'Weka zote kuwa zimesomwa',
-  loansApproved: (count) => `Mikopo ${count} imeidhinishwa`,
+  loansApproved: (count) => `Mikopo ${formatCount(count)} imeidhinishwa`,
   allReady: 'Iko tayari kutolewa.',
   empty: 'Hakuna kilichotokea katika siku 7 zilizopita.',
   failed: 'Arifa hazikuweza kupakiwa.',

@@ -1,14 +1,15 @@
 import { catalogue, plural } from 'mfe-kit';
+import { formatCount } from './format-count';
 
 const english = {
   heading: 'Notifications',
-  unread: (count: number) => `Notifications, ${count} unread`,
+  unread: (count: number) => `Notifications, ${formatCount(count)} unread`,
   arrived: (count: number) =>
-    plural(count, { one: '1 unread notification', other: `${count} unread notifications` }),
+    plural(count, { one: '1 unread notification', other: `${formatCount(count)} unread notifications` }),
   unreadMark: 'Unread',
   failuresOnly: (count: number) => `Failures (${count})`,
   markAllRead: 'Mark all as read',
-  loansApproved: (count: number) => `${count} loans approved`,
+  loansApproved: (count: number) => `${formatCount(count)} loans approved`,
   allReady: 'They are ready for disbursement.',
   empty: 'Nothing has happened in the last 7 days.',
   failed: 'The notifications could not be loaded.',

@@ -16,7 +16,12 @@ beforeAll(() => Promise.all([import('../settings/LiveSettings'), import('mfe-kit
 
 beforeEach(() => {
   goLive(undefined, { screens: 'live' });
-  answer('get', '/api/v1/notifications', 200, { unread: 0, read_until: null, notifications: [] });
+  answer('get', '/api/v1/notifications', 200, {
+    unread: 0,
+    approved: 0,
+    read_until: null,
+    notifications: [],
+  });
 });
 
 function storeAdmin(given: Parameters<typeof storeUser>[0] = {}) {

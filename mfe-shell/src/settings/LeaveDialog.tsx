@@ -1,16 +1,28 @@
 import { Button } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { useBlocker } from 'react-router';
+import { leaving } from '../navigation/leaving';
 import { settingsTexts } from './settings-texts';
 import classes from './SettingsPage.module.css';
 
-/** Asks before changes that are not saved are lost; the browser asks where it closes or reloads the page. */
+/**
+ * Asks before changes that are not saved are lost, by going elsewhere or by signing out; the browser asks where it closes
+ * or reloads the page.
+ */
 export function LeaveDialog({ isChanged }: { isChanged: boolean }) {
   const texts = settingsTexts();
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) => isChanged && currentLocation.pathname !== nextLocation.pathname,
   );
+
+  // What the person does that leaves the page without a navigation.
+  const [asked, setAsked] = useState<{ leave: () => void } | null>(null);
+
+  useEffect(() => {
+    if (!isChanged) return;
+    return leaving.askFirst((leave) => setAsked({ leave }));
+  }, [isChanged]);
 
   useEffect(() => {
     if (!isChanged) return;
@@ -19,10 +31,20 @@ export function LeaveDialog({ isChanged }: { isChanged: boolean }) {
     return () => window.removeEventListener('beforeunload', ask);
   }, [isChanged]);
 
+  function stay() {
+    setAsked(null);
+    blocker.reset?.();
+  }
+
+  function discard() {
+    asked?.leave();
+    blocker.proceed?.();
+  }
+
   return (
     <Modal
-      open={blocker.state === 'blocked'}
-      onCancel={() => blocker.reset?.()}
+      open={asked !== null || blocker.state === 'blocked'}
+      onCancel={stay}
       closable={false}
       width={420}
       centered
@@ -32,8 +54,8 @@ export function LeaveDialog({ isChanged }: { isChanged: boolean }) {
     >
       <p>{texts.leaveText}</p>
       <div className={classes.actions}>
-        <Button onClick={() => blocker.reset?.()}>{texts.stay}</Button>
-        <Button type="primary" onClick={() => blocker.proceed?.()}>
+        <Button onClick={stay}>{texts.stay}</Button>
+        <Button type="primary" onClick={discard}>
           {texts.discard}
         </Button>
       </div>

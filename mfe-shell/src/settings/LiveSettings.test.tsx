@@ -98,6 +98,20 @@ test('Save Changes waits for a change, and changes are not lost without a questi
   expect(await screen.findByTestId('elsewhere')).toBeInTheDocument();
 });
 
+test('the same amount is no change, with or without separators', async () => {
+  const user = await open();
+  const maximum = screen.getByLabelText('Maximum Disbursement Amount');
+  await user.clear(maximum);
+  await user.type(maximum, '250000');
+  await user.tab();
+  expect(maximum).toHaveValue('250,000');
+  await user.clear(maximum);
+  await user.type(maximum, '100000');
+  await user.tab();
+  expect(maximum).toHaveValue('100,000');
+  expect(button('Save Changes')).toBeDisabled();
+});
+
 test('what is out of range is said at its field, and nothing is sent', async () => {
   const user = await open();
   await user.clear(screen.getByLabelText('Session Timeout (minutes)'));

@@ -1,9 +1,11 @@
 import { Field, Input } from 'mfe-kit/ui';
+import { groupedAmount } from './grouped-amount';
 
 interface NumberFieldProps {
   label: string;
   hint: string;
   error: string | undefined;
+  /** The currency, if it is an amount. */
   prefix?: string;
   value: string;
   onChange: (value: string) => void;
@@ -22,6 +24,9 @@ export function NumberField({ label, hint, error, prefix, value, onChange }: Num
           autoComplete="off"
           value={value}
           onChange={({ target }) => onChange(target.value)}
+          onBlur={() => {
+            if (prefix && groupedAmount(value) !== value) onChange(groupedAmount(value));
+          }}
         />
       )}
     </Field>

@@ -14,7 +14,7 @@ test('REQ-321..330 the settings start as specified', () => {
   expect(chosen('Language')).toBe('English');
   expect(chosen('Timezone')).toBe('East Africa Time (Africa/Nairobi)');
   expect(value('Session Timeout (minutes)')).toBe('30');
-  expect(value('Maximum Disbursement Amount')).toBe('100000');
+  expect(value('Maximum Disbursement Amount')).toBe('100,000');
   expect(screen.getByText('KES')).toBeVisible();
   expect(value('Retry Attempts')).toBe('3');
   for (const [label, isOn] of [
@@ -40,6 +40,27 @@ test.for([
   expect(list.map((option) => option.textContent)).toEqual(options);
   await user.click(screen.getByTitle(options[1]));
   expect(chosen(label)).toBe(options[1]);
+});
+
+test('REQ-327 REQ-333 the maximum amount is grouped when it is left, and anything else stays as typed', async () => {
+  const { user } = renderPart(<SettingsPage />);
+  const maximum = screen.getByLabelText('Maximum Disbursement Amount');
+  for (const [typed, shown] of [
+    ['2500000', '2,500,000'],
+    ['75 000', '75,000'],
+    ['-5', '-5'],
+    ['many', 'many'],
+    ['12.5', '12.5'],
+    ['99999999999999999999', '99999999999999999999'],
+  ] as const) {
+    await user.clear(maximum);
+    await user.type(maximum, typed);
+    await user.tab();
+    expect(maximum).toHaveValue(shown);
+  }
+  await user.clear(maximum);
+  await user.tab();
+  expect(maximum).toHaveValue('');
 });
 
 test('REQ-331..333 anything may be typed, Save Changes does nothing, and a fresh page has the defaults', async () => {

@@ -4,6 +4,7 @@ import { isLive } from 'mfe-kit';
 import { lazy, useState } from 'react';
 import { useScreenDrawn } from '../navigation/useScreenDrawn';
 import { AboutPortal } from './AboutPortal';
+import { groupedAmount } from './grouped-amount';
 import classes from './SettingsPage.module.css';
 
 const LANGUAGES = [
@@ -23,7 +24,7 @@ const DEFAULTS = {
   emailNotifications: true,
   smsNotifications: false,
   twoFactorAuth: true,
-  maxAmount: '100000',
+  maxAmount: '100,000',
   requireConfirmation: true,
   autoRetry: true,
   retryAttempts: '3',
@@ -106,9 +107,10 @@ function SpecifiedSettings() {
                 <Input
                   {...control}
                   prefix="KES"
-                  type="number"
+                  inputMode="numeric"
                   value={settings.maxAmount}
                   onChange={({ target }) => set({ maxAmount: target.value })}
+                  onBlur={({ target }) => set({ maxAmount: groupedAmount(target.value) })}
                 />
               )}
             </Field>

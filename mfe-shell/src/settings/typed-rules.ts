@@ -1,4 +1,5 @@
-import { formatMoney, type Schema } from 'mfe-kit';
+import type { Schema } from 'mfe-kit';
+import { groupedAmount, wholeNumberIn } from './grouped-amount';
 import type { SettingsTexts } from './settings-texts';
 
 /** The rules as typed, by their names in the contract. */
@@ -18,7 +19,7 @@ export type SettingsErrors = Partial<
 export function typedFrom(rules: Schema<'PortalRules'>): TypedRules {
   return {
     session_minutes: String(rules.session_minutes),
-    maximum_amount: rules.maximum_amount === null ? '' : grouped(rules.maximum_amount),
+    maximum_amount: rules.maximum_amount === null ? '' : groupedAmount(String(rules.maximum_amount)),
     retry_attempts: String(rules.retry_attempts),
     confirmation_required: rules.confirmation_required,
     auto_retry: rules.auto_retry,
@@ -28,9 +29,9 @@ export function typedFrom(rules: Schema<'PortalRules'>): TypedRules {
 export function rulesFrom(typed: TypedRules): Schema<'NewPortalRules'> {
   return {
     ...typed,
-    session_minutes: numberIn(typed.session_minutes),
-    maximum_amount: typed.maximum_amount.trim() === '' ? null : numberIn(typed.maximum_amount),
-    retry_attempts: numberIn(typed.retry_attempts),
+    session_minutes: wholeNumberIn(typed.session_minutes),
+    maximum_amount: typed.maximum_amount.trim() === '' ? null : wholeNumberIn(typed.maximum_amount),
+    retry_attempts: wholeNumberIn(typed.retry_attempts),
   };
 }
 
@@ -46,17 +47,6 @@ export function errorsIn(typed: TypedRules, longest: number, texts: SettingsText
 }
 
 function isWithin(text: string, lowest: number, highest: number): boolean {
-  const number = numberIn(text);
+  const number = wholeNumberIn(text);
   return number >= lowest && number <= highest;
-}
-
-/** An amount as the portal writes it, without its currency: '100,000'. */
-function grouped(amount: number): string {
-  return formatMoney(amount).replace('KES ', '');
-}
-
-/** The whole number in a text, which may have separators: '100,000'. */
-function numberIn(text: string): number {
-  const digits = text.replaceAll(/[\s,]/g, '');
-  return /^\d+$/.test(digits) ? Number(digits) : NaN;
 }

@@ -36,7 +36,12 @@ test('the code of the address signs in, and does not stay in the history', async
 test('where the screens are live, role, name and language are those of the new session', async () => {
   goLive(undefined, { screens: 'live' });
   given();
-  answer('get', '/api/v1/notifications', 200, { unread: 0, read_until: null, notifications: [] });
+  answer('get', '/api/v1/notifications', 200, {
+    unread: 0,
+    approved: 0,
+    read_until: null,
+    notifications: [],
+  });
   answer('post', ENTER, 200, signedIn({ token: 'token-9', role: 'supervisor' }));
   const asked = answer('get', '/api/v1/preferences', 200, preferences({ language: 'sw' }));
   await open(ADDRESS);

@@ -19,6 +19,9 @@ beforeEach(() => {
 const show = (...given: Parameters<typeof notify>) => act(() => notify(...given));
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
+const messages = () =>
+  screen.getAllByRole('button', { name: 'Dismiss' }).map((button) => button.parentElement?.textContent);
+
 /** From another script, which knows only the event's name. */
 const dispatch = (detail: unknown) =>
   act(() => void window.dispatchEvent(new CustomEvent('showNotification', { detail })));
@@ -50,6 +53,27 @@ test('errors are announced at once, the others politely', () => {
 test('a toast that says the same as one before takes its place', () => {
   for (let saved = 0; saved < 3; saved += 1) show({ type: 'success', message: 'Saved' });
   expect(screen.getAllByText('Saved')).toHaveLength(1);
+});
+
+test('where the screens are live, a toast takes the place of one that says something else', () => {
+  setPortalSettings({ screens: 'live' });
+  show({ type: 'loading', message: 'Sending', key: 'send', duration: 0 });
+  for (const message of ['First failure', 'Second failure', 'Third failure'])
+    show({ type: 'error', message });
+  show({ type: 'success', message: 'Profile saved' });
+  show({ type: 'success', message: 'Password changed' });
+  // Failures and what is still going on stay, so that nobody misses them.
+  expect(messages()).toEqual(['Second failure', 'Third failure', 'Sending', 'Password changed']);
+  act(() => screen.getAllByRole('button', { name: 'Dismiss' }).at(-1)!.focus());
+  show({ type: 'info', message: 'Two sessions ended' });
+  // What has the focus is being read.
+  expect(messages()).toEqual([
+    'Second failure',
+    'Third failure',
+    'Sending',
+    'Password changed',
+    'Two sessions ended',
+  ]);
 });
 
 test('an event without a message shows nothing, and one of an unknown type is an info', () => {

@@ -1,4 +1,4 @@
-import type { ShowNotification } from 'mfe-kit';
+import { isLive, type ShowNotification } from 'mfe-kit';
 import { type FocusEvent, useEffect, useReducer, useRef, useState } from 'react';
 import { useNotices } from '../notices/useNotices';
 import { useOffsetClearOfControls } from './clear-of-controls';
@@ -8,7 +8,8 @@ import classes from './Toasts.module.css';
 
 /**
  * Draws the toasts of `showNotification` events, top-right. Screen readers announce errors at once and the others
- * politely. All toasts stay while the pointer or the focus is on one.
+ * politely. All toasts stay while the pointer or the focus is on one; on live screens, one that is only news leaves for the
+ * next.
  */
 export function Toasts() {
   const [toasts, change] = useReducer(changeToasts, []);
@@ -22,7 +23,9 @@ export function Toasts() {
   useEffect(() => {
     const show = (event: Event) => {
       const toast = readToast((event as CustomEvent<Partial<ShowNotification> | null>).detail);
-      if (toast) change({ act: 'show', toast });
+      // What is under the pointer or has the focus is being read. Specified screens show each toast for its duration.
+      const isRead = corner.current?.matches(':hover, :focus-within');
+      if (toast) change({ act: 'show', toast, makesRoom: isLive() && !isRead });
     };
     const dismiss = (event: Event) => change({ act: 'dismiss', key: (event as CustomEvent<string>).detail });
     window.addEventListener('showNotification', show);

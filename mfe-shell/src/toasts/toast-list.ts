@@ -34,8 +34,14 @@ export function readToast(detail: Partial<ShowNotification> | null | undefined):
   };
 }
 
+/** How many earlier errors stay where others make room. */
+const KEPT_ERRORS = 2;
+
+/** `makesRoom` is whether earlier toasts leave for the new one. */
 export type ToastChange =
-  { act: 'show'; toast: Toast } | { act: 'remove'; id: number } | { act: 'dismiss'; key: string };
+  | { act: 'show'; toast: Toast; makesRoom: boolean }
+  | { act: 'remove'; id: number }
+  | { act: 'dismiss'; key: string };
 
 /** The toasts after a change; a new one replaces one with the same key, or that says the same. */
 export function changeToasts(toasts: Toast[], change: ToastChange): Toast[] {
@@ -46,11 +52,17 @@ export function changeToasts(toasts: Toast[], change: ToastChange): Toast[] {
         ({ key, type, message }) =>
           (key === undefined || key !== toast.key) && (type !== toast.type || message !== toast.message),
       );
-      return [...others, toast];
+      return [...(change.makesRoom ? keptFrom(others) : others), toast];
     }
     case 'remove':
       return toasts.filter(({ id }) => id !== change.id);
     case 'dismiss':
       return toasts.filter(({ key }) => key !== change.key);
   }
+}
+
+/** The toasts that stay when another one is shown: the last errors, and what ends with what it is about. */
+function keptFrom(toasts: Toast[]): Toast[] {
+  const errors = toasts.filter(({ type }) => type === 'error').slice(-KEPT_ERRORS);
+  return toasts.filter((toast) => errors.includes(toast) || toast.duration === 0);
 }

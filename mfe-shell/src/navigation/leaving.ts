@@ -1,0 +1,24 @@
+/** Asks the person, and calls `leave` if they want to lose their changes. */
+type Question = (leave: () => void) => void;
+
+let question: Question | null = null;
+
+/**
+ * What leaves the page without a navigation, such as signing out. The router's blockers see none before the page, and
+ * what was typed on it, is gone.
+ */
+export const leaving = {
+  /** Leaves at once, or after the page's question has been answered. */
+  leave(act: () => void): void {
+    if (question) question(act);
+    else act();
+  },
+
+  /** Asks from now on; returns how to stop. */
+  askFirst(asked: Question): () => void {
+    question = asked;
+    return () => {
+      if (question === asked) question = null;
+    };
+  },
+};
