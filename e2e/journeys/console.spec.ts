@@ -88,7 +88,7 @@ test('make the next payout fail, and see it in the portal', async ({ page, mkopo
   await console.getByLabel('Amount, in KES').fill('25000');
   await console.getByLabel('Amount, in KES').press('Enter');
   await expect(message(console)).toHaveText(
-    'KES 25,000 for Wanjiku Kamau is approved and ready to be paid out.',
+    'KES 25,000 for \u2068Wanjiku Kamau\u2069 is approved and ready to be paid out.',
   );
 
   await page.goto('/pending-loans');

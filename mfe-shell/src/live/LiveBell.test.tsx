@@ -60,7 +60,7 @@ test('the bell counts what is unread, and says what happened to whom', async () 
   expect(
     lines.map(({ textContent }) => textContent.replace(/(Yesterday|\d+ \w+ ago|Just now)/, ' …')),
   ).toEqual([
-    'Payout failedKES 25,000 was not paid to Wanjiku Kamau. The phone is not registered. …Unread',
+    'Payout failedKES 25,000 was not paid to Wanjiku Kamau. The number has no mobile-money account. Check it with the customer. The phone is not registered. …Unread',
     'Loan approvedKES 25,000 for Brian Kiptoo is ready for disbursement. …Unread',
     'Payout completedKES 25,000 was paid to Wanjiku Kamau. …',
   ]);

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { formatMoney, isolated, type Schema } from 'mfe-kit';
+import { formatMoney, isolated, refusalSentences, type Schema } from 'mfe-kit';
 import { Button, Icon, type IconName, Spinner, TimeAgo, Unseen } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link } from 'react-router';
@@ -212,5 +212,5 @@ function sentence(texts: BellTexts, { kind, amount, customer_name, error_message
   const customer = isolated(customer_name);
   if (kind === 'payout_completed') return texts.paid(money, customer);
   if (kind === 'loan_approved') return texts.ready(money, customer);
-  return [texts.notPaid(money, customer), error_message].filter(Boolean).join(' ');
+  return [texts.notPaid(money, customer), ...(error_message ? refusalSentences(error_message) : [])].join(' ');
 }

@@ -9,7 +9,8 @@ use web::notice::{self, escaped};
 /// The page, with status 404.
 pub fn page(settings: &Settings, addresses: &Addresses, sentence: &str) -> Response {
     let body = format!(
-        "<p>{sentence} It may have expired, or been removed.</p><p><a href=\"{address}\">Go to {brand}</a></p>",
+        "<p>{sentence} It may have expired, or been removed.</p>\
+         <p>Whoever has the console's token can make one: <code>mkopo sandbox add NAME</code></p><p><a href=\"{address}\">Go to {brand}</a></p>",
         brand = escaped(&settings.brand),
         sentence = escaped(sentence),
         address = escaped(&addresses.portal(&Name::main())),

@@ -282,3 +282,18 @@ async fn each_container_is_handed_the_deploy_token_of_its_slice() {
         assert_eq!(mode & 0o777, 0o440);
     }
 }
+
+#[tokio::test]
+async fn the_api_reference_has_the_portals_head_and_loads_nothing_that_is_not_there() {
+    let app = TestApp::start().await;
+    let page = app.call(Method::GET, "/docs/", None).await;
+    let html = String::from_utf8(page.bytes.to_vec()).unwrap();
+    assert!(html.contains("<strong>API reference</strong>"), "{html}");
+    let files: Vec<&str> = html.split("\"./").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(files.contains(&"index.css") && files.len() >= 4, "{files:?}");
+    for file in files {
+        assert_eq!(app.call(Method::GET, &format!("/docs/{file}"), None).await.status, 200, "{file}");
+    }
+    let policy = page.headers["content-security-policy"].to_str().unwrap();
+    assert!(!html.contains("<script>") && policy.contains("script-src 'self';"), "{policy}");
+}

@@ -55,22 +55,12 @@ async fn openapi(headers: HeaderMap) -> Result<Response, Failure> {
     json.answer(&headers).await
 }
 
-/// The script that starts Swagger UI.
-const INITIALIZER: &str = r##"window.ui = SwaggerUIBundle({
-  url: "/api/v1/openapi.json",
-  dom_id: "#swagger-ui",
-  deepLinking: true,
-  layout: "StandaloneLayout",
-  tryItOutEnabled: true,
-  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-  plugins: [SwaggerUIBundle.plugins.DownloadUrl],
-});
-"##;
-
-/// One of Swagger UI's own files, or the script that starts it.
+/// One of the page's own files, or of Swagger UI's.
 fn asset(name: &str) -> Result<Response, Failure> {
     let bytes = match name {
-        "swagger-initializer.js" => INITIALIZER.into(),
+        "index.html" => include_bytes!("index.html").into(),
+        "index.css" => include_bytes!("index.css").into(),
+        "swagger-initializer.js" => include_bytes!("start.js").into(),
         _ => {
             unpacked(name).map_err(|error| Failure::Internal(error.to_string()))?.ok_or(Failure::NotFound)?
         }
