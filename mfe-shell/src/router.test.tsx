@@ -69,7 +69,9 @@ test('a call that is started for a screen answers a redirect to it, and no scree
   const read = { authorization: 'Bearer token-1', answer: Promise.resolve(list) };
   const started = new Map([['/api/v1/disbursements/pending', read]]);
   window.__READS__ = { started, start: () => undefined };
-  onTestFinished(() => void delete window.__READS__);
+  onTestFinished(() => {
+    delete window.__READS__;
+  });
   const { router } = await open('/dashboard');
   expect([router.state.location.pathname, started.size]).toEqual(['/', 1]);
   await act(() => router.navigate('/pending-loans'));

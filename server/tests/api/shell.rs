@@ -287,7 +287,7 @@ async fn each_container_is_handed_the_deploy_token_of_its_slice() {
 async fn the_api_reference_has_the_portals_head_and_loads_nothing_that_is_not_there() {
     let app = TestApp::start().await;
     let page = app.call(Method::GET, "/docs/", None).await;
-    let html = String::from_utf8(page.bytes.to_vec()).unwrap();
+    let html = String::from_utf8(page.bytes.clone()).unwrap();
     assert!(html.contains("<strong>API reference</strong>"), "{html}");
     let files: Vec<&str> = html.split("\"./").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(files.contains(&"index.css") && files.len() >= 4, "{files:?}");
