@@ -95,6 +95,7 @@ async fn calls_and_payouts_are_counted() {
     mkopo_database_up 1
     mkopo_database_writes_waiting 0
     mkopo_http_request_duration_seconds_count{method="GET",route="/api/v1/disbursements/pending",status="200"} 1
+    mkopo_http_request_duration_seconds_count{method="GET",route="/slices.json",status="200"} 0
     mkopo_http_request_duration_seconds_count{method="GET",route="none",status="404"} 1
     mkopo_http_request_duration_seconds_count{method="POST",route="/api/v1/auth/login",status="200"} 1
     mkopo_http_request_duration_seconds_count{method="POST",route="/api/v1/disbursements/{loan_id}/disburse",status="200"} 1

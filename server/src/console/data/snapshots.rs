@@ -132,9 +132,11 @@ const END_OTHER_CODES: &str = "
     WHERE used_at IS NULL AND fingerprint NOT IN (SELECT value ->> 'id' FROM json_each($1))";
 
 const KEEP_TRIES: &str = "
-    UPDATE one_time_code SET wrong_tries = CAST(asked.value ->> 'wrong_tries' AS BIGINT)
-    FROM json_each($1) AS asked
-    WHERE one_time_code.fingerprint = asked.value ->> 'id'";
+    WITH asked AS MATERIALIZED (
+        SELECT value ->> 'id' AS id, CAST(value ->> 'wrong_tries' AS BIGINT) AS wrong_tries FROM json_each($1))
+    UPDATE one_time_code SET wrong_tries = asked.wrong_tries
+    FROM asked
+    WHERE one_time_code.fingerprint = asked.id";
 
 /// What opens accounts now. A session that has ended and a code that was used stay so, and wrong tries count, whatever
 /// a snapshot says.

@@ -62,7 +62,7 @@ pub(super) struct ProfileChange {
     current_password: Option<Password>,
 }
 
-/// A number that is changed again before it gets reset codes is not the one before.
+/// Until a new number gets reset codes, `phone_before` stays the owner's, however often it is changed.
 const CHANGE: &str = "
     UPDATE staff SET first_name = $2, last_name = $3, phone_number = $4, updated_at = $5,
         phone_before = CASE WHEN phone_number = $4 OR phone_changed_at > $6 AND phone_changed_at <= $5
@@ -198,7 +198,7 @@ impl PhoneChanged {
             outbox::name(&staff.first_name)
         );
         outbox::email(connection, randomness, *now, &staff.email, &subject, &body, None).await?;
-        // Who changes it twice is told nothing that the owner is not told.
+        // After two changes within 24 hours, the owner has neither of the new numbers.
         for before in
             BTreeSet::from([staff.phone_number.clone(), otp::reset_phone(connection, staff, *now).await?])
         {
