@@ -36,6 +36,13 @@ async function useLongValues(page: Page) {
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
+/** The screens besides the dashboard, the lists and a loan. */
+const OTHER_SCREENS = [
+  ['/reports', 'Reports'],
+  ['/settings', 'Settings'],
+  ['/profile', 'My Profile'],
+] as const;
+
 for (const [label, viewport, deviceScaleFactor] of [
   ['1280 px', { width: 1280, height: 800 }, 1],
   ['1100 px', { width: 1100, height: 800 }, 1],
@@ -62,11 +69,7 @@ for (const [label, viewport, deviceScaleFactor] of [
         await expect(page.getByText('Showing 1 to 10 of 60 results')).toBeVisible();
         await expectTidyLayout(page);
       });
-      for (const [address, name] of [
-        ['/reports', 'Reports'],
-        ['/settings', 'Settings'],
-        ['/profile', 'My Profile'],
-      ] as const)
+      for (const [address, name] of OTHER_SCREENS)
         await test.step(name, async () => {
           await page.goto(address);
           await expect(heading(page, name)).toBeVisible();
@@ -125,9 +128,7 @@ async function visitScreens(page: Page, mkopo: Mkopo, check: (name: string) => P
     ['/', 'Dashboard'],
     ['/pending-loans', 'Pending Disbursements'],
     ['/transactions', 'Transaction History'],
-    ['/reports', 'Reports'],
-    ['/settings', 'Settings'],
-    ['/profile', 'My Profile'],
+    ...OTHER_SCREENS,
   ] as const)
     await test.step(name, async () => {
       await page.goto(address);

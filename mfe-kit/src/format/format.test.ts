@@ -13,6 +13,7 @@ test('REQ-001 money is whole KES with a plain space', () => {
   expect(formatMoney(25_000)).toBe('KES 25,000');
   expect(formatMoney(2_750_000)).toBe('KES 2,750,000');
   expect(formatMoney(0)).toBe('KES 0');
+  expect(formatMoney(null)).toBe('N/A');
 });
 
 test('REQ-002 dates are written as in Kenya, in the deployment’s time zone', () => {

@@ -11,8 +11,9 @@ const ADVICE: [RegExp, keyof AdviceTexts][] = [
   [/credit ?party|operator does not exist|not registered|unregistered/i, 'noWallet'],
 ];
 
-/** Why a payout failed: what to do about it, where that is known, and then what the provider says. */
-export function refusalSentences(text: string): string[] {
+/** Why a payout failed: what to do about it, where that is known, and then what the provider says, if anything. */
+export function refusalSentences(text: string | null): string[] {
+  if (!text) return [];
   const known = ADVICE.find(([said]) => said.test(text))?.[1];
   return known ? [adviceTexts()[known], text] : [text];
 }

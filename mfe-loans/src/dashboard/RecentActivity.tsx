@@ -1,6 +1,5 @@
-import { isolated, refusalSentences } from 'mfe-kit';
+import { formatMoney, isolated, refusalSentences } from 'mfe-kit';
 import { EmptyState, Icon, type IconName, TimeAgo } from 'mfe-kit/ui';
-import { amountText } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
 import classes from './RecentActivity.module.css';
 import type { Activity } from './stats';
@@ -26,8 +25,8 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
             </span>
             <div>
               <strong>{texts[label]}</strong>
-              <p>{`${isolated(customerName || texts.missing)} · ${amountText(amount)}`}</p>
-              {(errorMessage ? refusalSentences(errorMessage) : []).map((sentence) => (
+              <p>{`${isolated(customerName || texts.missing)} · ${formatMoney(amount)}`}</p>
+              {refusalSentences(errorMessage).map((sentence) => (
                 <p key={sentence} className={classes.error}>
                   {sentence}
                 </p>

@@ -1,5 +1,6 @@
 import { Card, CopyButton } from 'mfe-kit/ui';
-import { amountText, interestOf, type Loan, termOf } from '../loan/loan';
+import { formatMoney } from 'mfe-kit';
+import { interestOf, type Loan, termOf } from '../loan/loan';
 import { loansTexts } from '../loans-texts';
 import { Fact } from './Fact';
 import classes from './LoanDetailsPage.module.css';
@@ -11,7 +12,7 @@ export function LoanCard({ loan }: { loan: Loan }) {
     <Card title={texts.loanInformation}>
       <dl className={classes.facts}>
         <Fact term={texts.loanAmount} isWide>
-          <span className={classes.amount}>{amountText(loan.amount)}</span>
+          <span className={classes.amount}>{formatMoney(loan.amount)}</span>
         </Fact>
         <Fact term={texts.termLength}>{termOf(loan)}</Fact>
         <Fact term={texts.interestRate}>{interestOf(loan)}</Fact>

@@ -1,4 +1,4 @@
-import { amountFrom, formatMoney, isolated, numberFrom, type Schema, textFrom, timeFrom } from 'mfe-kit';
+import { amountFrom, isolated, numberFrom, type Schema, textFrom, timeFrom } from 'mfe-kit';
 import { loansTexts } from '../loans-texts';
 import { fullName } from './wire';
 
@@ -106,11 +106,6 @@ export function termOf(loan: Loan): string {
 /** The loan's interest rate, or that there is none. */
 export function interestOf({ interestRate }: Loan): string {
   return interestRate === null ? loansTexts().missing : `${interestRate}%`;
-}
-
-/** An amount in KES, or that it can't be read. */
-export function amountText(amount: number | null): string {
-  return amount === null ? loansTexts().missing : formatMoney(amount);
 }
 
 /** Whether the row has what a loan is known by; what can't be read is an empty row of its list. */

@@ -3,7 +3,7 @@ import { Button, Note, Spinner } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { failures } from '../failures';
-import { amountText, type Loan, namedCustomer } from '../loan/loan';
+import { type Loan, namedCustomer } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
 import classes from './DisburseDialog.module.css';
 import { Refusal } from './Refusal';
@@ -38,7 +38,7 @@ export function DisburseDialog({
   const description = useRef<HTMLParagraphElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
   const tryAgain = useRef<HTMLButtonElement>(null);
-  const amount = amountText(loan.amount);
+  const amount = formatMoney(loan.amount);
 
   const close = useEffectEvent(onClose);
   useEffect(() => {

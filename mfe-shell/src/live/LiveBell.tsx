@@ -212,7 +212,5 @@ function sentence(texts: BellTexts, { kind, amount, customer_name, error_message
   const customer = isolated(customer_name);
   if (kind === 'payout_completed') return texts.paid(money, customer);
   if (kind === 'loan_approved') return texts.ready(money, customer);
-  return [texts.notPaid(money, customer), ...(error_message ? refusalSentences(error_message) : [])].join(
-    ' ',
-  );
+  return [texts.notPaid(money, customer), ...refusalSentences(error_message)].join(' ');
 }

@@ -1,17 +1,16 @@
-import { plural } from 'mfe-kit';
+import { formatNumber, plural } from 'mfe-kit';
 import type { BellTexts } from './bell-texts';
-import { formatCount } from './format-count';
 
 const swahili: BellTexts = {
   heading: 'Arifa',
   unread: (count) =>
-    plural(count, { one: 'Arifa, 1 haijasomwa', other: `Arifa, ${formatCount(count)} hazijasomwa` }),
+    plural(count, { one: 'Arifa, 1 haijasomwa', other: `Arifa, ${formatNumber(count)} hazijasomwa` }),
   arrived: (count) =>
-    plural(count, { one: 'Arifa 1 haijasomwa', other: `Arifa ${formatCount(count)} hazijasomwa` }),
+    plural(count, { one: 'Arifa 1 haijasomwa', other: `Arifa ${formatNumber(count)} hazijasomwa` }),
   unreadMark: 'Haijasomwa',
   failuresOnly: (count) => `Zilizoshindikana (${count})`,
   markAllRead: 'Weka zote kuwa zimesomwa',
-  loansApproved: (count) => `Mikopo ${formatCount(count)} imeidhinishwa`,
+  loansApproved: (count) => `Mikopo ${formatNumber(count)} imeidhinishwa`,
   allReady: 'Iko tayari kutolewa.',
   empty: 'Hakuna kilichotokea katika siku 7 zilizopita.',
   failed: 'Arifa hazikuweza kupakiwa.',

@@ -1,15 +1,14 @@
-import { catalogue, plural } from 'mfe-kit';
-import { formatCount } from './format-count';
+import { catalogue, formatNumber, plural } from 'mfe-kit';
 
 const english = {
   heading: 'Notifications',
-  unread: (count: number) => `Notifications, ${formatCount(count)} unread`,
+  unread: (count: number) => `Notifications, ${formatNumber(count)} unread`,
   arrived: (count: number) =>
-    plural(count, { one: '1 unread notification', other: `${formatCount(count)} unread notifications` }),
+    plural(count, { one: '1 unread notification', other: `${formatNumber(count)} unread notifications` }),
   unreadMark: 'Unread',
   failuresOnly: (count: number) => `Failures (${count})`,
   markAllRead: 'Mark all as read',
-  loansApproved: (count: number) => `${formatCount(count)} loans approved`,
+  loansApproved: (count: number) => `${formatNumber(count)} loans approved`,
   allReady: 'They are ready for disbursement.',
   empty: 'Nothing has happened in the last 7 days.',
   failed: 'The notifications could not be loaded.',

@@ -1,15 +1,9 @@
-import { formatDate, formatDateTime } from 'mfe-kit';
+import { formatDate, formatDateTime, formatMoney } from 'mfe-kit';
 import { Card, EmptyState, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { TONES } from '../transaction/status';
-import {
-  amountText,
-  customerName,
-  reasonOf,
-  type Transaction,
-  transactionFrom,
-} from '../transaction/transaction';
+import { customerName, reasonOf, type Transaction, transactionFrom } from '../transaction/transaction';
 import { transactionsTexts } from '../transactions-texts';
 import type { Report } from './report';
 import { reportsTexts } from './reports-texts';
@@ -54,7 +48,7 @@ function columns(): Column<Transaction>[] {
       title: texts.columns.amount,
       align: 'right',
       narrow: 'amount',
-      cell: ({ amount }) => <span className={classes.amount}>{amountText(amount)}</span>,
+      cell: ({ amount }) => <span className={classes.amount}>{formatMoney(amount)}</span>,
     },
     {
       key: 'status',

@@ -1,7 +1,7 @@
-import { formatMoney, language } from 'mfe-kit';
+import { formatMoney, formatNumber, language } from 'mfe-kit';
 import { Icon } from 'mfe-kit/ui';
 import { Figure, Figures } from 'mfe-kit/ui-data';
-import { formatNumber, formatPercent, type Report } from './report';
+import { formatPercent, type Report } from './report';
 import { reportsTexts } from './reports-texts';
 
 /** The figures of the period, each with its change. */

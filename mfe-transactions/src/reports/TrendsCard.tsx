@@ -1,15 +1,7 @@
+import { formatNumber } from 'mfe-kit';
 import { Button, Card, EmptyState } from 'mfe-kit/ui';
 import { OutcomeChart } from './OutcomeChart';
-import {
-  formatNumber,
-  formatPercent,
-  measure,
-  nameOf,
-  OUTCOMES,
-  type Report,
-  type ReportChoice,
-  UNITS,
-} from './report';
+import { formatPercent, measure, nameOf, OUTCOMES, type Report, type ReportChoice, UNITS } from './report';
 import { reportsTexts } from './reports-texts';
 import classes from './ReportsPage.module.css';
 

@@ -100,10 +100,6 @@ export function nameOf({ from }: Point, { unit, time_zone }: Report): { short: s
   }
 }
 
-export function formatNumber(value: number): string {
-  return new Intl.NumberFormat(language.locale).format(value);
-}
-
 export function formatPercent(value: number): string {
   return `${new Intl.NumberFormat(language.locale, { maximumFractionDigits: 1 }).format(value)}%`;
 }

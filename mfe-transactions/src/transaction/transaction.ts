@@ -1,6 +1,5 @@
 import {
   amountFrom,
-  formatMoney,
   payoutStatus,
   type PayoutStatus,
   refusalSentences,
@@ -88,11 +87,6 @@ export function isReadable({ id, loanId }: Transaction): boolean {
 /** Why the payout failed, with what to do about it; `null` if it has not failed, or no reason is known. */
 export function reasonOf({ status, errorMessage }: Transaction): string | null {
   return status === 'failed' && errorMessage ? refusalSentences(errorMessage).join(' ') : null;
-}
-
-/** An amount in KES, or that it can't be read. */
-export function amountText(amount: number | null): string {
-  return amount === null ? transactionsTexts().missing : formatMoney(amount);
 }
 
 /** First and last name as one. */

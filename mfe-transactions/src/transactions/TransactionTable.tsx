@@ -1,9 +1,9 @@
-import { formatDate, formatDateTime, localPhone } from 'mfe-kit';
+import { formatDate, formatDateTime, formatMoney, localPhone } from 'mfe-kit';
 import { CopyButton, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { TONES } from '../transaction/status';
-import { amountText, customerName, isReadable, reasonOf, type Transaction } from '../transaction/transaction';
+import { customerName, isReadable, reasonOf, type Transaction } from '../transaction/transaction';
 import { transactionsTexts, type TransactionsTexts } from '../transactions-texts';
 import classes from './TransactionTable.module.css';
 
@@ -36,7 +36,7 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
     title: texts.amount,
     align: 'right',
     narrow: 'amount',
-    cell: ({ amount }) => <span className={classes.amount}>{amountText(amount)}</span>,
+    cell: ({ amount }) => <span className={classes.amount}>{formatMoney(amount)}</span>,
   },
   {
     key: 'status',
