@@ -8,10 +8,13 @@ mod refusal;
 
 pub use refusal::FaultRefusal;
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::http::Method;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
@@ -242,20 +245,39 @@ impl NewFault {
     }
 }
 
+/// The time within which a browser repeats a call by itself.
+const REPEAT_TIME: Duration = Duration::from_secs(1);
+
 /// The active faults, cached in memory.
 #[derive(Debug, Default)]
-pub struct Faults(RwLock<Arc<[Fault]>>);
+pub struct Faults {
+    active: RwLock<Arc<[Fault]>>,
+    /// Calls whose connections were cut, each with the time.
+    cut: Mutex<Vec<(String, Instant)>>,
+}
 
 impl Faults {
     /// The faults that match a call to `path` of the API.
     pub fn matching(&self, method: &Method, path: &str) -> Vec<Fault> {
-        let active = Arc::clone(&self.0.read());
+        let active = Arc::clone(&self.active.read());
         active.iter().filter(|fault| fault.matches(method, path)).cloned().collect()
     }
 
     /// Replaces all faults.
     pub fn set(&self, faults: Vec<Fault>) {
-        *self.0.write() = faults.into();
+        *self.active.write() = faults.into();
+    }
+
+    /// Remembers a call whose connection is cut.
+    pub fn remember_cut(&self, call: String) {
+        let mut cut = self.cut.lock();
+        cut.retain(|(_, at)| at.elapsed() < REPEAT_TIME);
+        cut.push((call, Instant::now()));
+    }
+
+    /// Returns whether the connection of this call has just been cut.
+    pub fn was_cut(&self, call: &str) -> bool {
+        self.cut.lock().iter().any(|(other, at)| other == call && at.elapsed() < REPEAT_TIME)
     }
 }
 

@@ -183,15 +183,21 @@ async fn kept_connection(address: &str, client: &str, token: &str) -> TcpStream 
 #[tokio::test]
 async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_lost() {
     let browser = "\r\nsec-fetch-site: same-origin\r\nsec-fetch-mode: cors\r\nhost";
+    // It states no site to a host name without TLS.
+    let without_tls = "\r\nuser-agent: Mozilla/5.0 (X11; Linux x86_64)\r\nhost";
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    let pay = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string())
-        .replace("\r\nhost", browser);
+    let pay = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string());
     let address = address_of(&app).await;
-    for (kind, when, paid) in [("drop", "before", 0), ("reset", "after", 1)] {
+    for (kind, when, paid, browser) in [
+        ("drop", "before", 0, browser),
+        ("drop", "before", 0, without_tls),
+        ("reset", "after", 1, without_tls),
+    ] {
+        let pay = pay.replace("\r\nhost", browser);
         let fault = json!({"method": "POST", "path": path, "kind": kind, "when": when, "times": 1});
         add_fault(&app, fault).await;
         let mut kept = kept_connection(&address, browser, &agent.token).await;
@@ -203,6 +209,35 @@ async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_l
         assert_eq!(agent.records_of(loan).await.len(), paid, "{kind}");
         assert_eq!(hits(&app).await.last(), Some(&1), "{kind}");
     }
+}
+
+/// Chromium takes a connection that it has opened ahead of a call for a kept one.
+#[tokio::test]
+async fn a_call_that_a_browser_repeats_on_another_new_connection_is_cut_again() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    let fault = json!({"method": "POST", "path": path, "kind": "drop", "when": "before", "times": 1});
+    add_fault(&app, fault).await;
+    let address = address_of(&app).await;
+    let of_act = |act: &str| {
+        let browser = format!(
+            "\r\nsec-fetch-site: same-origin\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-{act}-01\r\nhost"
+        );
+        let pay = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string());
+        pay.replace("\r\nhost", &browser)
+    };
+    for _ in 0..3 {
+        let mut new = TcpStream::connect(&address).await.unwrap();
+        assert_eq!(exchange(&mut new, &of_act("00f067aa0ba902b7")).await, "");
+        assert_eq!(agent.records_of(loan).await.len(), 0);
+    }
+    assert_eq!(hits(&app).await, [1]);
+    // The next click is another act.
+    let mut new = TcpStream::connect(&address).await.unwrap();
+    assert!(exchange(&mut new, &of_act("00f067aa0ba902b8")).await.starts_with("HTTP/1.1 200 "));
 }
 
 #[tokio::test]

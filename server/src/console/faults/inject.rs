@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{
     body::Body,
     extract::Request,
-    http::{HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use futures::{StreamExt, stream};
@@ -43,6 +43,7 @@ pub async fn inject<F: Future<Output = Response>>(
     if active.is_empty() || request.method() == Method::OPTIONS {
         return answer(request).await;
     }
+    let call = call_of_page(&request);
     let hit = match draw(&sandbox.world, active).await {
         Ok(hit) => hit,
         Err(failure) => return failure.into_response(),
@@ -67,27 +68,44 @@ pub async fn inject<F: Future<Output = Response>>(
     };
     let mut response = apply(&last, response).instrument(step).await;
     response.extensions_mut().insert(Hit(last.kind));
+    if let Some(call) = call.filter(|_| response.extensions().get::<Cut>().is_some()) {
+        sandbox.faults.remember_cut(call);
+    }
     response
 }
 
-/// Closes the connection of a call that a fault might cut, if its browser would repeat it by itself: browsers do so,
-/// unseen, when a connection that has answered before closes without an answer. The call that they send then, on a new
-/// connection, meets the fault.
+/// Closes the connection of a call that a fault might cut or has just cut, if its browser would repeat it by itself:
+/// browsers do so, unseen, when a connection that they have kept closes without an answer. That of a call that is cut
+/// has answered before, so that the call is sent again on a new connection and meets the fault; or it was new and had
+/// waited in the browser, so that the call that comes again is cut again.
 pub fn to_be_repeated(sandbox: &Sandbox, request: &Request) -> Option<Response> {
-    // Node states the mode of a request, as browsers do, but no site, and repeats nothing.
-    let is_by_browser = request.headers().contains_key("sec-fetch-site");
-    if !is_by_browser || request.extensions().get::<Reused>().is_none() {
+    if !is_by_browser(request.headers()) {
         return None;
     }
+    let was_cut = call_of_page(request).is_some_and(|call| sandbox.faults.was_cut(&call));
+    let is_kept = request.extensions().get::<Reused>().is_some();
     let active = sandbox.faults.matching(request.method(), request.uri().path());
     let may_cut = |fault: &Fault| {
         fault.kind.target() == Target::Connection && fault.times.is_none_or(|times| fault.hits < times)
     };
-    active.iter().any(may_cut).then(|| {
+    (was_cut || is_kept && active.iter().any(may_cut)).then(|| {
         let mut response = StatusCode::SERVICE_UNAVAILABLE.into_response();
         response.extensions_mut().insert(Cut::Closed);
         response
     })
+}
+
+/// Browsers state the site of a request, except to a host name without TLS; all call themselves Mozilla. Node states
+/// the mode of a request, as browsers do, but neither of these, and repeats nothing.
+fn is_by_browser(headers: &HeaderMap) -> bool {
+    let agent = headers.get(header::USER_AGENT).map(HeaderValue::as_bytes);
+    headers.contains_key("sec-fetch-site") || agent.is_some_and(|agent| agent.starts_with(b"Mozilla/"))
+}
+
+/// A call of a page with the act that it belongs to, such as one click. A browser repeats both.
+fn call_of_page(request: &Request) -> Option<String> {
+    let act = request.headers().get("traceparent")?.to_str().ok()?;
+    is_by_browser(request.headers()).then(|| format!("{} {} {act}", request.method(), request.uri().path()))
 }
 
 async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
