@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use futures::future::join_all;
-use lending::{events::Trail, mobile_money::ScenarioChange};
+use lending::{
+    events::Trail,
+    mobile_money::{Outcome, ScenarioChange},
+};
 use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 
@@ -130,6 +133,35 @@ async fn a_loan_that_somebody_holds_stalls_its_own_calls_only_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL"]
+async fn a_key_that_somebody_holds_stalls_no_other_payout_on_postgresql() {
+    let app = TestApp::start_with(&["--lanes", "1"]).await;
+    let loans = approve(&app, 9, 20_000, |number| format!("+2547120080{number:02}")).await;
+    let agent = app.sign_in("agent").await;
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    let accepted = app.as_time_passes(agent.disburse_with_key(&loans[0], "held")).await;
+    assert_eq!(accepted.status, StatusCode::ACCEPTED);
+    let mut connection = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let lock = "BEGIN; SELECT 1 FROM idempotency_key WHERE idempotency_key = 'held' FOR UPDATE";
+    sqlx::raw_sql(lock).execute(&mut connection).await.unwrap();
+    let began = Instant::now();
+    let of_others = async {
+        for loan in &loans[1..] {
+            assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+        }
+        began.elapsed()
+    };
+    let ((), others) = tokio::join!(app.later(Duration::from_secs(10)), of_others);
+    assert!(others < Duration::from_secs(3), "{others:?}");
+    sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
+    app.later(Duration::from_secs(10)).await;
+    let answer = agent.disburse_with_key(&loans[0], "held").await;
+    assert_eq!((answer.status.as_u16(), answer.is_replay()), (202, true));
+    assert_eq!(agent.records_of(&loans[0]).await[0]["status"], "COMPLETED");
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_sent_for_many_loans_at_once_pays_one_of_them() {
     let servers = servers().await;
     let loans = approve(&servers[0], 12, 20_000, |number| format!("+2547120020{number:02}")).await;
@@ -152,7 +184,7 @@ async fn a_key_that_is_sent_for_many_loans_at_once_pays_one_of_them() {
 async fn the_next_outcomes_are_each_taken_once() {
     let servers = servers().await;
     let loans = approve(&servers[0], 12, 20_000, |number| format!("+2547120030{number:02}")).await;
-    let refusal = lending::mobile_money::Outcome::Refused(lending::mobile_money::Refusal::MaximumBalance);
+    let refusal = Outcome::Refused(lending::mobile_money::Refusal::MaximumBalance);
     servers[0].next_outcomes(&[refusal; 5]).await;
     let answers = pay_all(&servers, &loans).await;
     assert_eq!((paid(&answers), refused(&answers, "8")), (7, 5));

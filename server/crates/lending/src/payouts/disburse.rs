@@ -8,8 +8,7 @@ use tracing::Instrument;
 use super::{
     ANSWER_TIMEOUT, KeyedCall, PAYMENT_TIMEOUT, Payouts, RESEND_INTERVAL, Reply,
     claim::{Claim, Claimed},
-    idempotency, records,
-    settle::{Settled, Verdict, settle},
+    settle::{Kept, Verdict, accept, settle},
 };
 use crate::{
     auth::session::Session,
@@ -17,11 +16,11 @@ use crate::{
 };
 use base::{
     error::{Failure, FailureFormat},
-    ids::{AgentId, LoanId, PayoutId},
+    ids::{AgentId, LoanId, TransactionId},
     kes::Kes,
     phone::Msisdn,
 };
-use store::{Connection, query_as, version::DataCopy};
+use store::{query_as, version::DataCopy};
 
 /// A request to pay a loan out, with the values that the caller confirmed.
 #[derive(Debug)]
@@ -92,13 +91,14 @@ async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failu
         paid = paying => paid.ok().flatten().unwrap_or(Paid::Unknown),
         () = payouts.world.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
     };
-    let reply = match paid {
-        Paid::Settled(settled) => match settled.reply {
-            Some(reply) => reply,
-            None => Reply::of(settled.record, &format)?,
-        },
+    let kept = match paid {
+        Paid::Settled(kept) => *kept,
         Paid::DataReplaced => return Err(Failure::NotCommitted),
-        Paid::Unknown => accept(&payouts, &record.id, &format).await?,
+        Paid::Unknown => accepted(&payouts, record.transaction_id.clone()).await?,
+    };
+    let reply = match kept.reply {
+        Some(reply) => reply,
+        None => Reply::of(kept.record, &format)?,
     };
     payouts.answered.add(record, &reply, generation);
     Ok(reply)
@@ -106,7 +106,7 @@ async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failu
 
 /// The result of a payment request.
 enum Paid {
-    Settled(Box<Settled>),
+    Settled(Box<Kept>),
     /// The payout stays PENDING until its status has been queried.
     Unknown,
     /// The data with the claim was replaced by a reset or a restore, or lost in a failover.
@@ -128,7 +128,7 @@ async fn pay_and_settle(payouts: Payouts, mut payment: Payment) -> Paid {
         Err(failure) => Err(failure),
     };
     match settled {
-        Ok(Some(settled)) => Paid::Settled(Box::new(settled)),
+        Ok(Some(kept)) => Paid::Settled(Box::new(kept)),
         Ok(None) => Paid::DataReplaced,
         Err(failure) => {
             tracing::error!(?failure, "payout.left_pending");
@@ -165,28 +165,13 @@ async fn claimed_in(payouts: &Payouts, payment: &Payment) -> Result<Option<DataC
     Ok(claimed.fetch_optional(&mut *payouts.world.database.read().await?).await?)
 }
 
-/// The answer to a call whose payout has not settled in time. 'Accepted' is stored for a call with a key, unless
-/// the payout has just been settled. If the payout is not there, or the answer can't be stored, this call gets
-/// 'unknown', and a repeat gets the answer.
-async fn accept(payouts: &Payouts, payout_id: &PayoutId, format: &FailureFormat) -> Result<Reply, Failure> {
-    let claimed = payout_id.clone();
-    let stored = payouts
-        .world
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
-            let mut records = records::records(connection, std::slice::from_ref(&claimed)).await?;
-            let mut answers = idempotency::answer(connection, &records).await?;
-            Ok(records.pop().map(|record| (record, answers.remove(&claimed))))
-        })
-        .await;
-    match stored {
-        Ok(Some((_, Some(reply)))) => Ok(reply),
-        // It has no key, or one that has expired.
-        Ok(Some((record, None))) => Reply::of(record, format),
-        Ok(None) => Err(Failure::NotCommitted),
-        Err(failure) => {
-            tracing::warn!(?failure, payout.id = %payout_id, "payout.answer_not_kept");
-            Err(Failure::NotCommitted)
-        }
-    }
+/// A payout that has not settled in time, with the answer 'accepted' stored for a call with a key, unless the payout
+/// has just been settled. If the payout is not there, or the answer can't be stored, this call gets 'unknown', and a
+/// repeat gets the answer.
+async fn accepted(payouts: &Payouts, transaction_id: TransactionId) -> Result<Kept, Failure> {
+    let kept = accept(payouts, transaction_id).await.unwrap_or_else(|failure| {
+        tracing::warn!(?failure, "payout.answer_not_kept");
+        None
+    });
+    kept.ok_or(Failure::NotCommitted)
 }

@@ -10,7 +10,10 @@
 //! hours. Its answer is written once, before it is sent, so the sent and the stored answer are the same. If
 //! the server died before it answered, settling the payout stores the answer, so no key stays in use forever.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -22,7 +25,7 @@ use base::{
     error::{Failure, FailureFormat},
     ids::{LoanId, PayoutId, StaffId},
 };
-use store::{Connection, Database, query, query_as, sweep};
+use store::{Connection, Database, query, query_as, query_scalar, sweep};
 
 /// The time for which a key is stored.
 const KEY_LIFETIME: Duration = Duration::from_hours(24);
@@ -97,6 +100,11 @@ const OF_PAYOUTS: &str = select_keys!(
      ORDER BY stored.staff_id, stored.idempotency_key"
 );
 
+/// Tells which payouts have keys, locked or not.
+const EXISTING: &str = "
+    SELECT payout_id FROM idempotency_key
+    WHERE payout_id IN (SELECT value ->> 'id' FROM json_each($1))";
+
 /// A key that has expired is replaced.
 const ENTER: &str = "
     INSERT INTO idempotency_key
@@ -150,7 +158,7 @@ impl Keys {
         let unanswered: Vec<PayoutId> = unanswered.collect();
         if !unanswered.is_empty() {
             let records = records::records(connection, &unanswered).await?;
-            let answers = answer(connection, &records).await?;
+            let answers = LockedKeys::of(connection, &records).await?.answer(connection, &records).await?;
             for stored in keys.stored.values_mut() {
                 if let Some(reply) = stored.payout_id.as_ref().and_then(|payout_id| answers.get(payout_id)) {
                     (stored.status, stored.body) = (Some(i64::from(reply.status)), Some(reply.body.clone()));
@@ -245,40 +253,65 @@ impl Stored {
     }
 }
 
-/// Stores each of `records` as the answer to the call that started it, unless that call has an answer.
-/// Returns the stored answers by payout; calls without a key, or with an expired key, have none.
-pub(super) async fn answer(
-    connection: &mut Connection,
-    records: &[Record],
-) -> Result<HashMap<PayoutId, Reply>, Failure> {
-    if records.is_empty() {
-        return Ok(HashMap::new());
+/// The keys of payouts, locked as far as possible.
+pub(super) struct LockedKeys {
+    by_payout: HashMap<PayoutId, Stored>,
+    /// The payouts whose keys somebody else has locked.
+    others: HashSet<PayoutId>,
+}
+
+impl LockedKeys {
+    /// Locks the keys of the calls that started these payouts.
+    pub(super) async fn of(connection: &mut Connection, records: &[Record]) -> Result<Self, Failure> {
+        let (mut by_payout, mut others) = (HashMap::new(), HashSet::new());
+        if records.is_empty() {
+            return Ok(Self { by_payout, others });
+        }
+        let asked: Value = records.iter().map(|record| json!({ "id": record.id })).collect();
+        let asked = asked.to_string();
+        let keys: Vec<Stored> = query_as(OF_PAYOUTS)
+            .bind(&asked)
+            .locking("FOR NO KEY UPDATE SKIP LOCKED")
+            .fetch_all(&mut *connection)
+            .await?;
+        by_payout.extend(keys.into_iter().filter_map(|key| Some((key.payout_id.clone()?, key))));
+        if by_payout.len() < records.len() {
+            let existing: Vec<PayoutId> = query_scalar(EXISTING).bind(&asked).fetch_all(connection).await?;
+            others.extend(existing.into_iter().filter(|payout_id| !by_payout.contains_key(payout_id)));
+        }
+        Ok(Self { by_payout, others })
     }
-    let asked: Value = records.iter().map(|record| json!({ "id": record.id })).collect();
-    let stored: Vec<Stored> = query_as(OF_PAYOUTS)
-        .bind(asked.to_string())
-        .locking("FOR NO KEY UPDATE")
-        .fetch_all(&mut *connection)
-        .await?;
-    let mut stored: HashMap<PayoutId, Stored> =
-        stored.into_iter().filter_map(|key| Some((key.payout_id.clone()?, key))).collect();
-    let (mut answers, mut new) = (HashMap::new(), Vec::new());
-    for record in records {
-        let Some(key) = stored.remove(&record.id) else { continue };
-        let reply = if let Some(first) = key.reply()? {
-            first
-        } else {
-            let format = FailureFormat { request_id: key.request_id.into(), problem: key.problem };
-            let reply = Reply::of(record.clone(), &format)?;
-            new.push(json!({ "payout_id": record.id, "status": reply.status, "body": reply.body }));
-            reply
-        };
-        answers.insert(record.id.clone(), reply);
+
+    /// Returns whether somebody else has locked the key of this payout.
+    pub(super) fn is_held(&self, record: &Record) -> bool {
+        self.others.contains(&record.id)
     }
-    if !new.is_empty() {
-        query(ANSWER).bind(Value::from(new).to_string()).execute(connection).await?;
+
+    /// Stores each of `records` as the answer to the call that started it, unless that call has an answer.
+    /// Returns the stored answers by payout; calls without a key, or with an expired key, have none.
+    pub(super) async fn answer(
+        mut self,
+        connection: &mut Connection,
+        records: &[Record],
+    ) -> Result<HashMap<PayoutId, Reply>, Failure> {
+        let (mut answers, mut new) = (HashMap::new(), Vec::new());
+        for record in records {
+            let Some(key) = self.by_payout.remove(&record.id) else { continue };
+            let reply = if let Some(first) = key.reply()? {
+                first
+            } else {
+                let format = FailureFormat { request_id: key.request_id.into(), problem: key.problem };
+                let reply = Reply::of(record.clone(), &format)?;
+                new.push(json!({ "payout_id": record.id, "status": reply.status, "body": reply.body }));
+                reply
+            };
+            answers.insert(record.id.clone(), reply);
+        }
+        if !new.is_empty() {
+            query(ANSWER).bind(Value::from(new).to_string()).execute(connection).await?;
+        }
+        Ok(answers)
     }
-    Ok(answers)
 }
 
 const DELETE_BATCH: &str = "

@@ -223,21 +223,21 @@ const EXISTING: &str = "
     SELECT transaction_id FROM payout
     WHERE transaction_id IN (SELECT value ->> 'id' FROM json_each($1))";
 
-/// Payouts, with their loans locked as far as possible.
+/// Payouts, locked with their loans as far as possible.
 pub(super) struct Locked {
     pub records: Vec<Record>,
-    /// The transaction ids of payouts whose loans somebody else has locked.
+    /// The transaction ids of payouts that somebody else has locked, or their loans.
     pub others: HashSet<TransactionId>,
 }
 
-/// Locks the loans of the payouts with these transaction ids, and returns the payouts.
+/// Locks the payouts with these transaction ids and their loans, and returns the payouts.
 pub(super) async fn lock_records(
     connection: &mut Connection,
     transaction_ids: &[TransactionId],
 ) -> Result<Locked, sqlx::Error> {
     let records: Vec<Record> = query_as(OF_TRANSACTIONS)
         .bind(listed(transaction_ids))
-        .locking("FOR NO KEY UPDATE OF loan SKIP LOCKED")
+        .locking("FOR NO KEY UPDATE OF loan, payout SKIP LOCKED")
         .fetch_all(&mut *connection)
         .await?;
     let found: HashSet<&str> = records.iter().map(|record| record.transaction_id.as_str()).collect();

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tracing::Instrument;
 
 use super::{
-    ANSWER_TIMEOUT, PayoutStatus, Payouts, Record, Reply, idempotency,
+    ANSWER_TIMEOUT, PayoutStatus, Payouts, Record, Reply,
+    idempotency::LockedKeys,
     records::{self, Locked},
 };
 use crate::{
@@ -43,13 +44,24 @@ impl Verdict {
             Answer::DuplicateOriginator | Answer::DataReplaced => None,
         }
     }
+
+    /// Logs an error if this later result contradicts the first one. The audit reports it too.
+    fn check_agrees(&self, record: &Record) {
+        let agrees = match self {
+            Self::Paid(receipt) => record.mpesa_ref.as_ref() == Some(receipt),
+            Self::Refused(_) | Self::NotReceived => record.status == PayoutStatus::Failed,
+        };
+        if !agrees {
+            tracing::error!(payout.id = %record.id, verdict = ?self, "payout.contradicted");
+        }
+    }
 }
 
-/// A payout that is settled.
+/// A payout as it is stored.
 #[derive(Debug)]
-pub struct Settled {
+pub struct Kept {
     pub(super) record: Record,
-    /// The answer to the call that started the payout, if that call had a key.
+    /// The stored answer to the call that started the payout, if that call had a key that has not expired.
     pub(super) reply: Option<Reply>,
 }
 
@@ -79,17 +91,9 @@ pub(super) async fn settle(
     transaction_id: TransactionId,
     copy: DataCopy,
     verdict: Verdict,
-) -> Result<Option<Settled>, Failure> {
-    let settlement = Settlement {
-        transaction_id,
-        copy,
-        verdict,
-        now: payouts.world.clock.now(),
-        randomness: payouts.world.randomness.clone(),
-        brand: payouts.world.settings.brand.clone(),
-        traceparent: traces::traceparent(),
-    };
-    let written = payouts.settlements.write_in_turn(settlement).instrument(traces::step!("settle")).await?;
+) -> Result<Option<Kept>, Failure> {
+    let settling = keep(payouts, transaction_id, Some((copy, verdict)));
+    let written = settling.instrument(traces::step!("settle")).await?;
     Ok(written.map(|(settled, is_first)| {
         if is_first {
             settled.record.log_settled();
@@ -107,12 +111,38 @@ pub(super) async fn settle(
     }))
 }
 
-/// A result that waits to be recorded.
+/// Stores the payout as it is now as the answer to its call, unless the call has an answer; `None` if the
+/// payout does not exist.
+pub(super) async fn accept(
+    payouts: &Payouts,
+    transaction_id: TransactionId,
+) -> Result<Option<Kept>, Failure> {
+    let kept = keep(payouts, transaction_id, None).instrument(traces::step!("accept")).await?;
+    Ok(kept.map(|(kept, _)| kept))
+}
+
+async fn keep(
+    payouts: &Payouts,
+    transaction_id: TransactionId,
+    result: Option<(DataCopy, Verdict)>,
+) -> Result<Option<(Kept, bool)>, Failure> {
+    let settlement = Settlement {
+        transaction_id,
+        result,
+        now: payouts.world.clock.now(),
+        randomness: payouts.world.randomness.clone(),
+        brand: payouts.world.settings.brand.clone(),
+        traceparent: traces::traceparent(),
+    };
+    payouts.settlements.write_in_turn(settlement).await
+}
+
+/// A result, or an answer without one, that waits to be recorded.
 #[derive(Debug)]
 pub struct Settlement {
     transaction_id: TransactionId,
-    copy: DataCopy,
-    verdict: Verdict,
+    /// The result, and the copy of the data that it is about; `None` while it is not known.
+    result: Option<(DataCopy, Verdict)>,
     now: UnixMillis,
     randomness: Randomness,
     brand: String,
@@ -120,7 +150,8 @@ pub struct Settlement {
 }
 
 impl InSets for Settlement {
-    type Done = Option<(Settled, bool)>;
+    /// The payout, and whether this has settled it.
+    type Done = Option<(Kept, bool)>;
 
     fn lane(&self) -> &str {
         &self.transaction_id
@@ -128,9 +159,14 @@ impl InSets for Settlement {
 
     async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Self::Done> {
         let copy = DataCopy::of(connection).await?;
-        let current = set.iter().filter(|settlement| settlement.copy == copy);
+        let is_current = |settlement: &Self| settlement.result.as_ref().is_none_or(|(of, _)| *of == copy);
+        let current = set.iter().filter(|settlement| is_current(settlement));
         let ids: Vec<TransactionId> = current.map(|settlement| settlement.transaction_id.clone()).collect();
-        let Locked { mut records, others } = records::lock_records(connection, &ids).await?;
+        let Locked { mut records, mut others } = records::lock_records(connection, &ids).await?;
+        let keys = LockedKeys::of(connection, &records).await?;
+        others.extend(
+            records.extract_if(.., |record| keys.is_held(record)).map(|record| record.transaction_id),
+        );
         let places: HashMap<TransactionId, usize> = records
             .iter()
             .enumerate()
@@ -139,7 +175,7 @@ impl InSets for Settlement {
         let (mut settled, mut found) = (Vec::new(), Vec::new());
         for settlement in set {
             let place = places.get(&settlement.transaction_id).copied();
-            found.push(match place.filter(|_| settlement.copy == copy) {
+            found.push(match place.filter(|_| is_current(settlement)) {
                 Some(place) => {
                     let is_first = settlement.settle(&mut records[place]);
                     if is_first {
@@ -152,11 +188,11 @@ impl InSets for Settlement {
             });
         }
         write_settled(connection, &settled).await?;
-        let answers = idempotency::answer(connection, &records).await?;
+        let answers = keys.answer(connection, &records).await?;
         let done = |(place, is_first): (usize, bool)| {
             let record = records[place].clone();
             let reply = answers.get(&record.id).cloned();
-            (Settled { record, reply }, is_first)
+            (Kept { record, reply }, is_first)
         };
         Ok(found.into_iter().map(|found| found.map(|found| found.map(done))).collect())
     }
@@ -220,14 +256,15 @@ async fn tell(connection: &mut Connection, settled: &[(&Settlement, Record)]) ->
 }
 
 impl Settlement {
-    /// Puts the result in `record`, unless the record has one. Returns whether it had none.
+    /// Puts the result in `record`, unless the record has one. Returns whether it is settled by that.
     fn settle(&self, record: &mut Record) -> bool {
+        let Some((_, verdict)) = &self.result else { return false };
         if record.status != PayoutStatus::Pending {
-            self.check_agrees(record);
+            verdict.check_agrees(record);
             return false;
         }
         record.processed_at = Some(self.now);
-        match &self.verdict {
+        match verdict {
             Verdict::Paid(receipt) => {
                 record.status = PayoutStatus::Completed;
                 record.mpesa_ref = Some(receipt.clone());
@@ -245,17 +282,6 @@ impl Settlement {
             }
         }
         true
-    }
-
-    /// Logs an error if a later result contradicts the first one. The audit reports it too.
-    fn check_agrees(&self, record: &Record) {
-        let agrees = match &self.verdict {
-            Verdict::Paid(receipt) => record.mpesa_ref.as_ref() == Some(receipt),
-            Verdict::Refused(_) | Verdict::NotReceived => record.status == PayoutStatus::Failed,
-        };
-        if !agrees {
-            tracing::error!(payout.id = %record.id, verdict = ?self.verdict, "payout.contradicted");
-        }
     }
 
     /// Returns the SMS that tells the customer about the payment.
