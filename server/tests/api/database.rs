@@ -4,6 +4,7 @@ use axum::http::{Method, StatusCode};
 use base::error::Failure;
 use futures::{FutureExt, future::join_all};
 use serde_json::Value;
+use sqlx::{Connection as _, SqliteConnection};
 use store::{Connection, Database};
 
 use crate::{
@@ -69,6 +70,25 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
         assert_eq!(agent.records_of(loan).await[0]["status"], "COMPLETED");
     }
     app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_start_waits_longer_than_a_call_for_a_program_that_has_locked_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mkopo.db");
+    Database::open(&file).await.unwrap().close().await;
+    let mut other = SqliteConnection::connect(file.to_str().unwrap()).await.unwrap();
+    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let copied = async {
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        other.close().await.unwrap();
+    };
+    let (opened, ()) = tokio::join!(Database::open(&file), copied);
+    let wait = async |connection: &mut Connection| {
+        Ok(store::query_scalar("PRAGMA busy_timeout").fetch_one(connection).await?)
+    };
+    let wait: i64 = opened.unwrap().write(wait).await.unwrap();
+    assert_eq!(wait, 5000);
 }
 
 // S-14

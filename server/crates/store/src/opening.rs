@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use anyhow::{Context, anyhow};
 use sqlx::{
-    ConnectOptions,
+    ConnectOptions, Executor,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -28,6 +28,12 @@ const READERS: u32 = 8;
 
 /// The maximum wait for a reader of the file.
 pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The maximum wait of a write while another program has locked the file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The same at the start, when nobody waits for an answer.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// PostgreSQL's timeout for a reader's statement. A writer sets its own in each transaction.
 const STATEMENT_TIMEOUT: &str = "10s";
@@ -99,11 +105,13 @@ impl Database {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(5))
+            .busy_timeout(BUSY_TIMEOUT)
             .optimize_on_close(true, None)
             .disable_statement_logging();
-        let mut connection = connect_sqlite(&options).await?;
+        let mut connection = connect_sqlite(&options.clone().busy_timeout(START_TIMEOUT)).await?;
         SQLITE_MIGRATIONS.run(&mut connection).await?;
+        let begin = format!("BEGIN IMMEDIATE; ROLLBACK; PRAGMA busy_timeout = {}", BUSY_TIMEOUT.as_millis());
+        connection.execute(sqlx::AssertSqlSafe(begin)).await?;
         // Optimizing writes: it fails on a reader, and sqlx then doesn't wait for the end of that connection.
         let read_options =
             options.clone().read_only(true).create_if_missing(false).optimize_on_close(false, None);
@@ -204,6 +212,12 @@ fn sentence(error: sqlx::Error, store: &str, setting: &str) -> anyhow::Error {
         sqlx::Error::PoolTimedOut => return no_answer(store, setting),
         sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
             return no_answer(store, setting);
+        }
+        sqlx::Error::Database(error) if error.message() == "database is locked" => {
+            return anyhow!(
+                "another program has had {store} locked for {} s: start again when it has ended",
+                START_TIMEOUT.as_secs()
+            );
         }
         sqlx::Error::Database(error) => one_line(error.message()),
         sqlx::Error::Configuration(reason) => one_line(&reason.to_string()),

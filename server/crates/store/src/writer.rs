@@ -236,8 +236,9 @@ impl Writer {
                 Some(connection) => connection,
                 None => self.target.connect().await?,
             };
-            connection.set_long(is_alone);
+            connection.set_long(false);
             let Err(error) = connection.command(self.target.begin(is_alone)).await else {
+                connection.set_long(is_alone);
                 return Ok(connection);
             };
             if roll_back(&mut connection, &error).await != RolledBack::Failed {
