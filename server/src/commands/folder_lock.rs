@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     fs::{File, TryLockError},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context, bail};
@@ -20,14 +20,18 @@ pub fn lock(store: &StoreSettings, instead: &str) -> anyhow::Result<Option<File>
     if store.database.url().is_none() {
         store.create_data_dir()?;
     }
-    let mut name = OsString::from(&database);
+    lock_file(&database, instead).map(Some)
+}
+
+/// Like [`lock`], for the database in this file.
+pub fn lock_file(database: &Path, instead: &str) -> anyhow::Result<File> {
+    let mut name = OsString::from(database);
     name.push(".lock");
     let name = PathBuf::from(name);
-    let can_not =
-        || format!("can't lock {}; set MKOPO_DATA_DIR to a folder that can be written", name.display());
+    let can_not = || format!("can't lock {}; use a folder that can be written", name.display());
     let file = File::options().create(true).append(true).open(&name).with_context(can_not)?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
             bail!("{} is in use by another mkopo, such as a running service; {instead}", database.display())
         }

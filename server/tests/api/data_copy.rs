@@ -1,4 +1,7 @@
-use std::process::{Command, Output};
+use std::{
+    fs::File,
+    process::{Command, Output},
+};
 
 use axum::http::Method;
 use base::clock::Clock;
@@ -75,6 +78,30 @@ fn a_missing_database_is_not_copied() {
     let said = refusal(&copy(&url("old.db"), &url("new.db")));
     assert_eq!(said, format!("mkopo: can't copy {}: the file does not exist", url("old.db")));
     assert!(!folder.path().join("old.db").exists());
+}
+
+#[test]
+fn a_file_that_a_running_service_uses_is_copied_neither_from_nor_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    std::fs::write(file("used.db"), "").unwrap();
+    // The service holds it.
+    let lock = File::create(file("used.db.lock")).unwrap();
+    lock.try_lock().unwrap();
+    let url = |name: &str| format!("sqlite:{}", file(name).display());
+    std::fs::write(file("free.db"), "").unwrap();
+    for (from, to) in [("used.db", "new.db"), ("free.db", "used.db")] {
+        let said = refusal(&copy(&url(from), &url(to)));
+        let used = file("used.db");
+        let expected = "is in use by another mkopo, such as a running service; stop it first";
+        assert_eq!(said, format!("mkopo: {} {expected}", used.display()));
+    }
+    assert!(!file("new.db").exists());
+    drop(lock);
+    assert_eq!(
+        refusal(&copy(&url("free.db"), &url("free.db"))),
+        format!("mkopo: can't copy {} to itself", url("free.db"))
+    );
 }
 
 /// The URL of the database of a service.
