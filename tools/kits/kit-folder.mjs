@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { compressFile } from '../../mfe-kit/build/compress.mjs';
 import { packedKit } from '../portal/shell.mjs';
 import { root } from '../portal/slices.mjs';
+import { sections } from './kit-page/sections.mjs';
 
 /** Where packages are built. */
 const BUILT = ['mfe-kit/dist', 'testkit/typescript/dist', 'testkit/python/dist'];
@@ -45,50 +46,9 @@ async function listKits() {
   const linked = names.map((name) => (TEST_KIT.test(name) ? 'mkopo-test.tgz' : name));
   const links = [...new Set(linked)].map((name) => `<li><a href="${name}">${name}</a></li>`);
   const text = (await readFile(join(page, 'index.html'), 'utf8'))
-    .replace('<!-- kits -->', sections().join('\n'))
+    .replace('<!-- kits -->', sections(names).join('\n'))
     .replace('<!-- packages -->', links.join('\n'));
   await writeFile(join(folder, 'index.html'), text);
-}
-
-/** What each kit is for, with the commands that install it. */
-function sections() {
-  const at = 'http://127.0.0.1:8080/kit/';
-  const slices = names.findLast((name) => name.startsWith('mfe-kit-'));
-  const pytest = names.some((name) => name.endsWith('.whl'))
-    ? [
-        'For the test runner of Python: a sandbox for each worker, and verbs for all that the console can do.',
-        'python3 -m venv .venv',
-        `.venv/bin/pip install --find-links ${at} mkopo-test`,
-      ]
-    : [
-        'Its package is not built yet. This command builds it in the repository of the portal, and needs Python 3.10; ' +
-          'the portal may go on running. Then load this page again.',
-        'make testkit',
-      ];
-  return [
-    section(
-      'Tests with Playwright',
-      'For the test runner of Node.js: a sandbox for each worker, and verbs for all that the console can do.',
-      `npm install --save-dev @playwright/test ${at}mkopo-test.tgz`,
-    ),
-    section('Tests with pytest', ...pytest),
-    section(
-      'Slices',
-      'For a part of the portal in a repository of its own. <a href="gallery/">The parts of mfe-kit</a> shows what screens are made of.',
-      `npx --package ${at}${slices} mfe-kit new repayments`,
-    ),
-  ];
-}
-
-function section(title, about, ...commands) {
-  const id = title.toLowerCase().replaceAll(' ', '-');
-  return [
-    `<section aria-labelledby="${id}">`,
-    `<h2 id="${id}">${title}</h2>`,
-    `<p>${about}</p>`,
-    ...commands.map((command) => `<div class="command"><code>${command}</code></div>`),
-    '</section>',
-  ].join('\n');
 }
 
 /** The packages in a folder whose names have a version, oldest version first. */
