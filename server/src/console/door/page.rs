@@ -107,7 +107,9 @@ pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) ->
     {
         return redeem_page(&sandbox, &path, token);
     }
-    let operator = match sign_ins::find(&sandbox, cookies(&sandbox, &parts.headers)).await {
+    let cookie = accept::cookies(&parts.headers, cookie_name(sandbox.settings.behind_tls)).next();
+    let Some(cookie) = cookie else { return sign_in_page(&sandbox, &path, None) };
+    let operator = match sign_ins::find(&sandbox, cookie).await {
         Ok(Some(operator)) => operator,
         Ok(None) => return sign_in_page(&sandbox, &path, None),
         Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
@@ -157,10 +159,6 @@ async fn form_fields(headers: &HeaderMap, body: Body) -> Fields {
     }
     let bytes = Bytes::from_request(Request::new(body), &()).await.unwrap_or_default();
     Fields::parse(&bytes)
-}
-
-fn cookies<'a>(sandbox: &Sandbox, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
-    accept::cookies(headers, cookie_name(sandbox.settings.behind_tls))
 }
 
 /// Sets the cookie and redirects to the requested page.

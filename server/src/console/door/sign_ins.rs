@@ -43,31 +43,24 @@ pub async fn begin(sandbox: &Sandbox, access: Access, address: IpAddr) -> Result
 const LAST_USED: &str = "SELECT last_used_at FROM console_sign_in WHERE sign_in_id = $1";
 const USE: &str = "UPDATE console_sign_in SET last_used_at = $2 WHERE sign_in_id = $1";
 
-/// The operator whose cookie is among `cookies`, if they are still signed in.
-pub async fn find(
-    sandbox: &Sandbox,
-    cookies: impl Iterator<Item = &str>,
-) -> Result<Option<Operator>, Failure> {
+/// The operator whose cookie this is, if they are still signed in.
+pub async fn find(sandbox: &Sandbox, cookie: &str) -> Result<Option<Operator>, Failure> {
     let now = sandbox.clock.unset_now();
-    // A browser sends one cookie, or one more from an earlier release; others may send many.
-    for cookie in cookies.take(2) {
-        let id = sign_in_id(sandbox, cookie);
-        let last_used_at: Option<UnixMillis> =
-            query_scalar(LAST_USED).bind(&id).fetch_optional(&mut *sandbox.database.read().await?).await?;
-        let Some(last_used_at) = last_used_at.filter(|at| at.plus(IDLE_END) > now) else { continue };
-        if last_used_at.plus(USE_PRECISION) <= now {
-            let id = id.clone();
-            let used = sandbox.database.write(async move |connection: &mut Connection| {
-                query(USE).bind(id).bind(now).execute(connection).await?;
-                Ok(())
-            });
-            used.await?;
-        }
-        let csrf = sandbox.console_token.csrf_of(cookie);
-        let access = if cookie.starts_with(OF_SANDBOX) { Access::Sandbox } else { Access::Operator };
-        return Ok(Some(Operator { sign_in_id: id, sign_in: cookie.to_owned(), access, csrf }));
+    let id = sign_in_id(sandbox, cookie);
+    let last_used_at: Option<UnixMillis> =
+        query_scalar(LAST_USED).bind(&id).fetch_optional(&mut *sandbox.database.read().await?).await?;
+    let Some(last_used_at) = last_used_at.filter(|at| at.plus(IDLE_END) > now) else { return Ok(None) };
+    if last_used_at.plus(USE_PRECISION) <= now {
+        let id = id.clone();
+        let used = sandbox.database.write(async move |connection: &mut Connection| {
+            query(USE).bind(id).bind(now).execute(connection).await?;
+            Ok(())
+        });
+        used.await?;
     }
-    Ok(None)
+    let csrf = sandbox.console_token.csrf_of(cookie);
+    let access = if cookie.starts_with(OF_SANDBOX) { Access::Sandbox } else { Access::Operator };
+    Ok(Some(Operator { sign_in_id: id, sign_in: cookie.to_owned(), access, csrf }))
 }
 
 const END: &str = "DELETE FROM console_sign_in WHERE sign_in_id = $1";

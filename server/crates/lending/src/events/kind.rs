@@ -82,8 +82,6 @@ kinds! {
     StoryGoneOn "Story gone on",
     StoryLinkMade "Link to a story made",
     StoryLinkRevoked "Link to a story revoked",
-    // Written by earlier versions only.
-    ConsoleChange "Change on the console",
 }
 
 impl Kind {
