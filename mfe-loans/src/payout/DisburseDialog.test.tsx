@@ -21,6 +21,7 @@ import { http, HttpResponse } from 'msw';
 import { act } from 'react';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
+import { pendingLoansQuery } from '../loan/queries';
 import slice from '../slice';
 
 const DISBURSE = '/api/v1/disbursements/{loanId}/disburse';
@@ -414,6 +415,17 @@ test('the lists are read again when an accepted payout settles', async () => {
   await pass(3000);
   await screen.findByText('Disbursed');
   for (const queryKey of lists) expect(queryClient.getQueryState(queryKey)?.isInvalidated).toBe(true);
+});
+
+test('a loan that is paid leaves the list of pending loans before the list is read again', async () => {
+  const { queryKey } = pendingLoansQuery();
+  const other = { ...LOAN, id: 'LN-2' };
+  answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
+  const { user } = await openDialog();
+  queryClient.setQueryData(queryKey, [LOAN, other]);
+  await user.click(screen.getByRole('button', { name: 'Confirm Disbursement' }));
+  await dialog('Disbursement Successful');
+  await waitFor(() => expect(queryClient.getQueryData(queryKey)).toEqual([other]));
 });
 
 test('without a response, a payout that the records call pending is submitted, not a success', async () => {

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, listOf, queryClient, queryKeys, textFrom } from 'mfe-kit';
+import { pendingLoansQuery } from '../loan/queries';
 import { type Payout, payoutFrom } from './payout';
 
 /** How many records are read first. They are sorted newest first, and the payout is a recent one. */
@@ -14,7 +15,7 @@ export function payoutQuery(loanId: string, payoutId: string | undefined, isExpe
     queryFn: async ({ signal }) => {
       const last = queryClient.getQueryData<Payout | null>(queryKey);
       const payout = await findPayout(loanId, payoutId ?? last?.id, signal);
-      if (isSettled(payout) && !isSettled(last)) refreshLists();
+      if (isSettled(payout) && !isSettled(last)) refreshLists(loanId, payout);
       return payout;
     },
     retry: false,
@@ -39,8 +40,15 @@ export async function findPayout(
   return findIn(await readRecords({}, signal), loanId, payoutId);
 }
 
-/** Marks the lists that a payout changes as outdated. It is done even if no response came: money may have moved. */
-export function refreshLists(): void {
+/**
+ * Marks the lists that a payout changes as outdated. It is done even if no response came: money may have moved. A loan
+ * that is known to be paid leaves the list of pending loans at once, so that whoever goes there does not find it.
+ */
+export function refreshLists(loanId: string, payout: Payout | null | undefined): void {
+  if (payout?.status === 'success') {
+    const { queryKey } = pendingLoansQuery();
+    queryClient.setQueryData(queryKey, (loans) => loans?.filter(({ id }) => id !== loanId));
+  }
   for (const queryKey of [queryKeys.pendingLoans, queryKeys.dashboard, queryKeys.transactions])
     void queryClient.invalidateQueries({ queryKey });
 }

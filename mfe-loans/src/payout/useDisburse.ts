@@ -60,7 +60,7 @@ export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
     mutationFn: disburse,
     meta: { act: status === 'error' ? 'try again' : 'confirm a payout' },
     gcTime: KEY_LIFETIME_MS,
-    onSettled: refreshLists,
+    onSettled: (response) => refreshLists(loan.id, response?.payout),
   });
 
   const [seen, setSeen] = useState(attempt);
