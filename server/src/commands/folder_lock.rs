@@ -28,7 +28,8 @@ pub fn lock_file(database: &Path, instead: &str) -> anyhow::Result<File> {
     let mut name = OsString::from(database);
     name.push(".lock");
     let name = PathBuf::from(name);
-    let can_not = || format!("can't lock {}; use a folder (MKOPO_DATA_DIR) that can be written", name.display());
+    let can_not =
+        || format!("can't lock {}; use a folder (MKOPO_DATA_DIR) that can be written", name.display());
     let file = File::options().create(true).append(true).open(&name).with_context(can_not)?;
     match file.try_lock() {
         Ok(()) => Ok(file),

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use crate::console::{
     clock::{self, Change, ClockState},
     view::{
-        form::{Button, Field},
-        frame::{Frame, SuccessMessages},
+        form::{Button, Field, Submit},
+        frame::{Frame, SuccessMessages, card},
         page::Page,
         visit::{Done, FieldError, Visit},
         words::{Tone, date_and_time, duration_text, tag},
@@ -79,43 +79,19 @@ fn buttons(visit: &Visit, state: ClockState) -> AnyView {
 }
 
 fn advance(visit: &Visit) -> AnyView {
-    let by = Field::new("advance", "By how much").hint("Such as 90s, 15m, 12h or 2d.");
-    let steps = STEPS
-        .into_iter()
-        .map(|(by, label)| visit.button(Button::new("advance", label).field("advance", by)))
-        .collect_view();
-    view! {
-        <section class="card" aria-labelledby="advance-title">
-            <div class="top"><h2 id="advance-title">"Move it forward"</h2></div>
-            <div class="in stack">
-                <div class="row">{steps}</div>
-                <form method="post" class="fields">
-                    {visit.hidden_fields("advance")}
-                    {visit.text_field("advance", by)}
-                    <button class="btn main">"Move"</button>
-                </form>
-            </div>
-        </section>
-    }
-    .into_any()
+    let by = Field::text("advance", "By how much").hint("Such as 90s, 15m, 12h or 2d.");
+    let form = visit.form("advance", "fields", [by], Submit::Main("Move"));
+    let steps = STEPS.map(|(by, label)| visit.button(Button::new("advance", label).field("advance", by)));
+    let body = view! { <div class="in stack"><div class="row">{steps.collect_view()}</div>{form}</div> };
+    card("advance", "Move it forward", body)
 }
 
 fn set_time(visit: &Visit, state: ClockState) -> AnyView {
     let current = state.now.in_zone(visit.sandbox.clock.zone()).strftime("%Y-%m-%dT%H:%M").to_string();
-    let now = Field::new("now", "Time")
+    let now = Field::typed("now", "Time", "datetime-local")
         .hint("Past or future, from 2006 to 2099, in the time zone of this deployment.")
         .value(current);
-    view! {
-        <section class="card" aria-labelledby="now-title">
-            <div class="top"><h2 id="now-title">"Set the time"</h2></div>
-            <form method="post" class="in fields">
-                {visit.hidden_fields("go")}
-                {visit.typed_field("go", now, "datetime-local", None)}
-                <button class="btn">"Set"</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    card("now", "Set the time", visit.form("go", "in fields", [now], Submit::Plain("Set")))
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {
@@ -124,26 +100,29 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 }
 
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
-    let sandbox = &visit.sandbox;
-    let zone = sandbox.clock.zone();
+    let zone = visit.sandbox.clock.zone();
     match visit.sent.text("act") {
         "advance" => {
             let by = duration(visit.sent.text("advance")).map_err(FieldError::of("advance"))?;
-            let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-            let state =
-                clock::set(sandbox, Change { advance_ms: Some(by), ..Change::default() }, &visit.trail).await;
+            let advance_ms = Some(i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+            let state = set(visit, Change { advance_ms, ..Change::default() }).await;
             Ok(moved(state.map_err(FieldError::of("advance"))?, zone))
         }
         "go" => {
             let now = local_time(visit.sent.text("now"), zone).map_err(FieldError::of("now"))?;
-            let state =
-                clock::set(sandbox, Change { now: Some(now), ..Change::default() }, &visit.trail).await;
+            let state = set(visit, Change { now: Some(now), ..Change::default() }).await;
             Ok(moved(state.map_err(FieldError::of("now"))?, zone))
         }
-        "stop" => set_frozen(visit, true).await.map(|_| Done::new("frozen")),
-        "run" => set_frozen(visit, false).await.map(|_| Done::new("running")),
+        "stop" => {
+            set(visit, Change { frozen: Some(true), ..Change::default() }).await?;
+            Ok(Done::new("frozen"))
+        }
+        "run" => {
+            set(visit, Change { frozen: Some(false), ..Change::default() }).await?;
+            Ok(Done::new("running"))
+        }
         "real" => {
-            clock::unset(sandbox, &visit.trail).await?;
+            clock::unset(&visit.sandbox, &visit.trail).await?;
             Ok(Done::new("real"))
         }
         _ => Err(FieldError::unknown_action()),
@@ -158,8 +137,8 @@ fn name_of(zone: &TimeZone) -> String {
     zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
-async fn set_frozen(visit: &Visit, frozen: bool) -> Result<ClockState, FieldError> {
-    Ok(clock::set(&visit.sandbox, Change { frozen: Some(frozen), ..Change::default() }, &visit.trail).await?)
+async fn set(visit: &Visit, change: Change) -> Result<ClockState, Failure> {
+    clock::set(&visit.sandbox, change, &visit.trail).await
 }
 
 /// Parses a browser's `datetime-local` value in `zone`, or a time with an offset.

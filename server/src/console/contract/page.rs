@@ -13,7 +13,7 @@ use crate::console::view::{
     frame::{Frame, empty_state},
     icon::Icon,
     page::Page,
-    table::{Head, table},
+    table::{Left, Right, table},
     visit::Visit,
     words::{Tone, number, tag, timestamp},
 };
@@ -37,12 +37,12 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         }));
     };
     let heading =
-        format!("{} calls to {provider} checked, {} not", count(report.checked), count(report.skipped));
+        format!("{} calls to {provider} checked, {} not", number(report.checked), number(report.skipped));
     let frame = Frame::of(Page::Contract).count(heading).action(download()).live(REFRESH_MS);
     Ok(visit.page(frame, || {
         let Report { violations, unknown_fields, not_kept, .. } = report;
         let more = (not_kept > 0).then(|| {
-            view! { <p class="muted">{count(not_kept)}" more differences are not listed."</p> }
+            view! { <p class="muted">{number(not_kept)}" more differences are not listed."</p> }
         });
         let violations = if violations.is_empty() {
             empty_state(Icon::Success, "No violations", "Every call that was checked keeps to the contract.")
@@ -68,61 +68,45 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-fn count(n: u64) -> String {
-    number(i64::try_from(n).unwrap_or(i64::MAX))
-}
-
 fn download() -> AnyView {
     let address = format!("{}?as=json", Page::Contract.address());
     view! { <a class="btn" href=address download="contract.json">"Download as JSON"</a> }.into_any()
 }
 
 fn listed(found: Vec<Found>) -> AnyView {
-    let rows = found
-        .into_iter()
-        .map(|found| {
-            let tone = if found.kind.is_violation() { Tone::Bad } else { Tone::Plain };
-            let example = (found.example != Value::Null).then(|| {
-                let text = serde_json::to_string_pretty(&found.example).unwrap_or_default();
-                let id = format!("{} {} {}", found.operation, found.place, found.kind.name());
-                view! {
-                    <details class="bodies" id=id>
-                        <summary>"Example"</summary>
-                        <p class="muted">"x stands for each letter, 9 for each digit."</p>
-                        <pre tabindex="0" aria-label="Example">{text}</pre>
-                    </details>
-                }
-            });
-            let side = match found.side {
-                Side::Request => "in the request",
-                Side::Answer => "in the answer",
-            };
+    let rows = found.into_iter().map(|found| {
+        let tone = if found.kind.is_violation() { Tone::Bad } else { Tone::Plain };
+        let example = (found.example != Value::Null).then(|| {
+            let text = serde_json::to_string_pretty(&found.example).unwrap_or_default();
+            let id = format!("{} {} {}", found.operation, found.place, found.kind.name());
             view! {
-                <tr>
-                    <td>
-                        <b class="path">{found.operation}</b>
-                        <span class="second path">{found.place}" "{side}</span>
-                        <span class="second">{found.text}</span>
-                        {example}
-                    </td>
-                    <td class="more" data-label="Difference">{tag(tone, in_words(found.kind))}</td>
-                    <td class="right num">{count(found.count)}</td>
-                    <td class="more" data-label="First">{timestamp(found.first)}</td>
-                    <td class="more" data-label="Last">{timestamp(found.last)}</td>
-                </tr>
+                <details class="bodies" id=id>
+                    <summary>"Example"</summary>
+                    <p class="muted">"x stands for each letter, 9 for each digit."</p>
+                    <pre tabindex="0" aria-label="Example">{text}</pre>
+                </details>
             }
-        })
-        .collect_view();
-    table(
-        [
-            Head::Left("Operation, place"),
-            Head::Left("Difference"),
-            Head::Right("Count"),
-            Head::Left("First"),
-            Head::Left("Last"),
-        ],
-        rows,
-    )
+        });
+        let side = match found.side {
+            Side::Request => "in the request",
+            Side::Answer => "in the answer",
+        };
+        view! {
+            <tr>
+                <td>
+                    <b class="path">{found.operation}</b>
+                    <span class="second path">{found.place}" "{side}</span>
+                    <span class="second">{found.text}</span>
+                    {example}
+                </td>
+                <td class="more" data-label="Difference">{tag(tone, in_words(found.kind))}</td>
+                <td class="right num">{number(found.count)}</td>
+                <td class="more" data-label="First">{timestamp(found.first)}</td>
+                <td class="more" data-label="Last">{timestamp(found.last)}</td>
+            </tr>
+        }
+    });
+    table([Left("Operation, place"), Left("Difference"), Right("Count"), Left("First"), Left("Last")], rows)
 }
 
 fn in_words(kind: Kind) -> &'static str {

@@ -9,11 +9,11 @@ use crate::console::{
         snapshots::{self, Name, Snapshot},
     },
     view::{
-        form::{Button, Field},
-        frame::{Frame, SuccessMessages, empty_state},
+        form::{Button, Field, Submit},
+        frame::{Frame, SuccessMessages, card, empty_state},
         icon::Icon,
         page::Page,
-        table::{Head, table},
+        table::{Hidden, Left, table},
         visit::{Done, FieldError, Question, Visit},
         words::{count, timestamp},
     },
@@ -53,11 +53,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         };
         view! {
             <div class="two">
-                <section class="card" aria-labelledby="snapshots-title">
-                    <div class="top"><h2 id="snapshots-title">"Snapshots"</h2></div>
-                    {save_form(&visit)}
-                    {table}
-                </section>
+                {card("snapshots", "Snapshots", view! { {save_form(&visit)}{table} })}
                 {reset_form(&visit)}
             </div>
         }
@@ -66,47 +62,37 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 }
 
 fn save_form(visit: &Visit) -> AnyView {
-    let name = Field::new("name", "Name").hint(
+    let name = Field::text("name", "Name").hint(
         "Letters, digits, dashes, dots and underscores. An existing snapshot with this name is overwritten.",
     );
-    view! {
-        <form method="post" class="tools">
-            {visit.hidden_fields("save")}
-            {visit.text_field("save", name)}
-            <button class="btn main">"Save all data"</button>
-        </form>
-    }
-    .into_any()
+    visit.form("save", "tools", [name], Submit::Main("Save all data"))
 }
 
 fn listed(visit: &Visit, snapshots: Vec<Snapshot>) -> AnyView {
-    let rows = snapshots
-        .into_iter()
-        .map(|Snapshot { name, saved_at }| {
-            let restore = Button::new("restore", "Restore")
-                .about(format!("Restore {name}"))
-                .confirm(format!("Restore {name}?"), "It replaces all current data.")
-                .field("name", name.clone());
-            let remove = Button::new("remove", "Remove")
-                .quiet()
-                .about(format!("Remove {name}"))
-                .confirm(format!("Remove {name}?"), "It can no longer be restored.")
-                .field("name", name.clone());
-            view! {
-                <tr>
-                    <td><b>{name}</b></td>
-                    <td class="more" data-label="Saved">{timestamp(saved_at)}</td>
-                    <td class="act"><div class="row">{visit.sandbox.settings.allows_tools().then(|| visit.button(restore))}{visit.button(remove)}</div></td>
-                </tr>
-            }
-        })
-        .collect_view();
-    table([Head::Left("Name"), Head::Left("Saved"), Head::Hidden("Actions")], rows)
+    let rows = snapshots.into_iter().map(|Snapshot { name, saved_at }| {
+        let restore = Button::new("restore", "Restore")
+            .about(format!("Restore {name}"))
+            .confirm(format!("Restore {name}?"), "It replaces all current data.")
+            .field("name", name.clone());
+        let remove = Button::new("remove", "Remove")
+            .quiet()
+            .about(format!("Remove {name}"))
+            .confirm(format!("Remove {name}?"), "It can no longer be restored.")
+            .field("name", name.clone());
+        view! {
+            <tr>
+                <td><b>{name}</b></td>
+                <td class="more" data-label="Saved">{timestamp(saved_at)}</td>
+                <td class="act"><div class="row">{visit.sandbox.settings.allows_tools().then(|| visit.button(restore))}{visit.button(remove)}</div></td>
+            </tr>
+        }
+    });
+    table([Left("Name"), Left("Saved"), Hidden("Actions")], rows)
 }
 
 fn reset_form(visit: &Visit) -> AnyView {
     let form = if visit.sandbox.settings.demo {
-        let seed = Field::new("seed", "Seed")
+        let seed = Field::number("seed", "Seed")
             .hint("The same seed makes the same data.")
             .value(demo::FIRST_SEED.to_string());
         view! {
@@ -121,7 +107,7 @@ fn reset_form(visit: &Visit) -> AnyView {
                     data-consequence=RESET.consequence
                 >
                     {visit.hidden_fields("reset")}
-                    {visit.number_field("reset", seed)}
+                    {visit.fields("reset", [seed])}
                     <button class="btn danger">"Reset"</button>
                 </form>
                 {visit.button(
@@ -137,13 +123,7 @@ fn reset_form(visit: &Visit) -> AnyView {
         }
         .into_any()
     };
-    view! {
-        <section class="card" aria-labelledby="reset-title">
-            <div class="top"><h2 id="reset-title">"Reset to the demo data"</h2></div>
-            {form}
-        </section>
-    }
-    .into_any()
+    card("reset", "Reset to the demo data", form)
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {

@@ -5,11 +5,11 @@ use leptos::prelude::*;
 
 use crate::{
     console::view::{
-        form::{Button, Field},
-        frame::{empty_state, note},
+        form::{Button, Field, Submit},
+        frame::{card, empty_state, note},
         icon::Icon,
         page::Page,
-        table::{Head, table},
+        table::{Hidden, Left, table},
         visit::{Done, FieldError, Question, Visit},
         words::{Tone, tag, timestamp},
     },
@@ -49,10 +49,7 @@ pub fn view(visit: &Visit, Tokens { all, added }: Tokens) -> AnyView {
     view! {
         {added.map(new_one)}
         <div class="two">
-            <section class="card" aria-labelledby="tokens-title">
-                <div class="top"><h2 id="tokens-title">"Deploy tokens"</h2></div>
-                {listed(visit, all)}
-            </section>
+            {card("tokens", "Deploy tokens", listed(visit, all))}
             {add_form(visit)}
         </div>
     }
@@ -80,17 +77,8 @@ fn listed(visit: &Visit, all: Vec<DeployToken>) -> AnyView {
         return empty_state(Icon::Empty, "No deploy tokens yet", text);
     }
     let now = visit.sandbox.clock.unset_now();
-    let rows = all.into_iter().map(|token| row(visit, token, now)).collect_view();
-    table(
-        [
-            Head::Left("Slice"),
-            Head::Left("Token"),
-            Head::Left("Valid until"),
-            Head::Left("Last used"),
-            Head::Hidden("Actions"),
-        ],
-        rows,
-    )
+    let rows = all.into_iter().map(|token| row(visit, token, now));
+    table([Left("Slice"), Left("Token"), Left("Valid until"), Left("Last used"), Hidden("Actions")], rows)
 }
 
 fn row(visit: &Visit, token: DeployToken, now: UnixMillis) -> AnyView {
@@ -118,22 +106,12 @@ fn row(visit: &Visit, token: DeployToken, now: UnixMillis) -> AnyView {
 }
 
 fn add_form(visit: &Visit) -> AnyView {
-    let slice = Field::new("slice", "Slice").hint("Such as mfe-repayments; it may have no build yet.");
-    let name = Field::new("name", "Name").hint("What the list and the audit trail call it.").value(NAME);
-    let expires_in = Field::new("expires_in", "Valid for").hint("From 1d to 3650d.").value(EXPIRES_IN);
-    view! {
-        <section class="card" aria-labelledby="add-token-title">
-            <div class="top"><h2 id="add-token-title">"New deploy token"</h2></div>
-            <form method="post" class="in fields">
-                {visit.hidden_fields(ADD)}
-                {visit.text_field(ADD, slice)}
-                {visit.text_field(ADD, name)}
-                {visit.text_field(ADD, expires_in)}
-                <button class="btn main">"Add"</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    let fields = [
+        Field::text("slice", "Slice").hint("Such as mfe-repayments; it may have no build yet."),
+        Field::text("name", "Name").hint("What the list and the audit trail call it.").value(NAME),
+        Field::text("expires_in", "Valid for").hint("From 1d to 3650d.").value(EXPIRES_IN),
+    ];
+    card(ADD, "New deploy token", visit.form(ADD, "in fields", fields, Submit::Main("Add")))
 }
 
 /// Answers a form about tokens. `show` renders the page, with the token that was just added.
@@ -144,18 +122,19 @@ pub async fn act(
     if visit.access != Access::Operator {
         return Err(Failure::NotFound);
     }
-    if visit.sent.text("act") == REVOKE {
+    let outcome = if visit.sent.text("act") == REVOKE {
         if visit.needs_confirmation() {
             return Ok(visit.ask(Page::Slices, QUESTION));
         }
-        let revoked = revoke(&visit).await;
-        return visit.after(Page::Slices, revoked, async |visit| show(visit, None).await).await;
-    }
-    match add(&visit).await {
-        // Not a redirect, because the token must not be in a URL.
-        Ok(added) => show(visit, Some(added)).await,
-        Err(error) => visit.after(Page::Slices, Err(error), async |visit| show(visit, None).await).await,
-    }
+        revoke(&visit).await
+    } else {
+        match add(&visit).await {
+            // Not a redirect, because the token must not be in a URL.
+            Ok(added) => return show(visit, Some(added)).await,
+            Err(error) => Err(error),
+        }
+    };
+    visit.after(Page::Slices, outcome, async |visit| show(visit, None).await).await
 }
 
 async fn add(visit: &Visit) -> Result<AddedToken, FieldError> {

@@ -1,7 +1,5 @@
 //! Access to the pages: a cookie for a browser that sends the token, the sign-in page for all others.
 
-use std::sync::atomic::AtomicBool;
-
 use axum::{
     Extension,
     body::{Body, Bytes},
@@ -114,25 +112,17 @@ pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) ->
         Ok(None) => return sign_in_page(&sandbox, &path, None),
         Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
     };
-    let visit = Visit {
-        sandbox: sandbox.clone(),
-        query,
-        sent: Fields::default(),
-        csrf: operator.csrf.clone(),
-        access: operator.access,
-        sandboxes: match others(&sandbox, operator.access).await {
-            Ok(others) => others,
-            Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
-        },
-        trail: Trail::default(),
-        error: None,
-        is_error_shown: AtomicBool::new(false),
+    let sandboxes = match others(&sandbox, operator.access).await {
+        Ok(others) => others,
+        Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
     };
+    let (csrf, access) = (operator.csrf.clone(), operator.access);
+    let signed_in = SignedIn { csrf, access, sandboxes, sent: Fields::default() };
+    let visit = Visit::new(sandbox.clone(), query, signed_in.clone(), Trail::default());
     if !parts.method.is_safe() && !sandbox.console_token.is_own_form(&operator.sign_in, sent.text("csrf")) {
         return rejected_form(&visit);
     }
-    let (csrf, access, sandboxes) = (visit.csrf.clone(), visit.access, visit.sandboxes.clone());
-    parts.extensions.insert(SignedIn { csrf, access, sandboxes, sent });
+    parts.extensions.insert(SignedIn { sent, ..signed_in });
     parts.extensions.insert(operator);
     let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
     if let Some(failure) = response.extensions_mut().remove::<FailureBody>() {

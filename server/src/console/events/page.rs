@@ -8,10 +8,10 @@ use crate::console::{
     traces,
     view::{
         form::Field,
-        frame::{Frame, empty_state},
+        frame::{Frame, empty_state, list_card},
         icon::Icon,
         page::Page,
-        table::{Head, table},
+        table::{Left, table},
         visit::Visit,
         words::{Tone, count, tag, timestamp},
     },
@@ -26,17 +26,8 @@ const REFRESH_MS: u32 = 2000;
 const FILTERS: [&str; 5] = ["kind", "who", "address", "since", "until"];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    let given = |name| visit.query.text(name).to_owned();
-    let filter = GivenFilter {
-        kind: given("kind"),
-        who: given("who"),
-        address: given("address"),
-        since: given("since"),
-        until: given("until"),
-        before: given("before"),
-        limit: String::new(),
-    };
-    let filter = filter.checked(PAGE_SIZE, &visit.sandbox.auth.fingerprints)?;
+    let given: GivenFilter = visit.query.parameters(&[&FILTERS[..], &["before"]].concat())?;
+    let filter = given.checked(PAGE_SIZE, &visit.sandbox.auth.fingerprints)?;
     let found = events::search(&mut *visit.sandbox.database.read().await?, &filter).await?;
     let shown = count(found.len(), "event");
     let is_first = filter.before.is_none();
@@ -59,32 +50,20 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             let older = has_more.then(|| older_link(&visit, &found));
             view! { {listed(found)} {older} }.into_any()
         };
-        view! {
-            <section class="card" aria-label="Events">
-                {filter_form(&visit)}
-                <div id="events" data-live="">{list}</div>
-            </section>
-        }
-        .into_any()
+        list_card("Events", "events", Some(filter_form(&visit)), list)
     }))
 }
 
 fn filter_form(visit: &Visit) -> AnyView {
-    let any = (String::new(), "Any".to_owned());
-    let kinds = Kind::ALL.iter().map(|kind| (kind.to_string(), kind.text().to_owned()));
-    let kinds = std::iter::once(any).chain(kinds).collect();
-    let field = |name, label| Field::new(name, label).value(visit.query.text(name));
-    view! {
-        <form class="tools" method="get" role="search">
-            {visit.choice("find", field("kind", "Event"), kinds)}
-            {visit.text_field("find", field("who", "Who or about"))}
-            {visit.text_field("find", field("address", "Address"))}
-            {visit.text_field("find", field("since", "Since"))}
-            {visit.text_field("find", field("until", "Until"))}
-            <button class="btn">"Show"</button>
-        </form>
-    }
-    .into_any()
+    let kinds = Kind::ALL.iter().map(|kind| (kind.to_string(), kind.text()));
+    let kinds = std::iter::once((String::new(), "Any")).chain(kinds);
+    visit.search_form([
+        Field::choice("kind", "Event", kinds),
+        Field::text("who", "Who or about"),
+        Field::text("address", "Address"),
+        Field::text("since", "Since"),
+        Field::text("until", "Until"),
+    ])
 }
 
 /// The link to the events before `found`, with the same filters.
@@ -103,37 +82,33 @@ fn older_link(visit: &Visit, found: &[Event]) -> AnyView {
 }
 
 fn listed(found: Vec<Event>) -> AnyView {
-    let rows = found
-        .into_iter()
-        .map(|event| {
-            let tone = if event.kind.is_failure() || event.kind == Kind::FailuresNotListed {
-                Tone::Bad
-            } else {
-                Tone::Plain
-            };
-            let times =
-                (event.times > 1).then(|| view! { <span class="second">{event.times}" times"</span> });
-            let details = event.details.map(|details| view! { <span class="second">{details}</span> });
-            let trace = event.traceparent.as_deref().and_then(::traces::trace_id);
-            let time = match trace {
-                Some(trace) => {
-                    let address = traces::address(&trace.to_string());
-                    view! { <a href=address>{timestamp(event.at)}</a> }.into_any()
-                }
-                None => timestamp(event.at),
-            };
-            let about = event.about.map(|about| view! { <span class="second">"about "{about}</span> });
-            view! {
-                <tr>
-                    <td>{tag(tone, event.kind.text())}{details}{times}</td>
-                    <td class="more path" data-label="Who">{event.who}{about}</td>
-                    <td class="more num" data-label="Address">{event.address.unwrap_or_default()}</td>
-                    <td class="more" data-label="Time">{time}</td>
-                </tr>
+    let rows = found.into_iter().map(|event| {
+        let tone = if event.kind.is_failure() || event.kind == Kind::FailuresNotListed {
+            Tone::Bad
+        } else {
+            Tone::Plain
+        };
+        let times = (event.times > 1).then(|| view! { <span class="second">{event.times}" times"</span> });
+        let details = event.details.map(|details| view! { <span class="second">{details}</span> });
+        let trace = event.traceparent.as_deref().and_then(::traces::trace_id);
+        let time = match trace {
+            Some(trace) => {
+                let address = traces::address(&trace.to_string());
+                view! { <a href=address>{timestamp(event.at)}</a> }.into_any()
             }
-        })
-        .collect_view();
-    table([Head::Left("Event"), Head::Left("Who, about"), Head::Left("Address"), Head::Left("Time")], rows)
+            None => timestamp(event.at),
+        };
+        let about = event.about.map(|about| view! { <span class="second">"about "{about}</span> });
+        view! {
+            <tr>
+                <td>{tag(tone, event.kind.text())}{details}{times}</td>
+                <td class="more path" data-label="Who">{event.who}{about}</td>
+                <td class="more num" data-label="Address">{event.address.unwrap_or_default()}</td>
+                <td class="more" data-label="Time">{time}</td>
+            </tr>
+        }
+    });
+    table([Left("Event"), Left("Who, about"), Left("Address"), Left("Time")], rows)
 }
 
 #[cfg(test)]

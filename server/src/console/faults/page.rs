@@ -2,15 +2,14 @@
 
 use axum::response::Response;
 use leptos::prelude::*;
-use serde::{Deserialize, de::IntoDeserializer};
 
 use crate::{
     console::view::{
-        form::{Button, Field},
-        frame::{Frame, SuccessMessages, empty_state, note},
+        form::{Button, Field, Submit},
+        frame::{Frame, SuccessMessages, card, empty_state, note},
         icon::Icon,
         page::Page,
-        table::{Head, table},
+        table::{Hidden, Left, Right, table},
         visit::{Done, FieldError, Fields, Visit},
         words::{Tone, count},
     },
@@ -111,10 +110,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             {spared}
             <div class="two">
                 <div class="stack">
-                    <section class="card" aria-labelledby="faults-title">
-                        <div class="top"><h2 id="faults-title">"Active faults"</h2></div>
-                        <div id="faults" data-live="">{list}</div>
-                    </section>
+                    {card("faults", "Active faults", view! { <div id="faults" data-live="">{list}</div> })}
                     {common_faults(&visit)}
                 </div>
                 {add_form(&visit)}
@@ -125,20 +121,11 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 }
 
 fn common_faults(visit: &Visit) -> AnyView {
-    let buttons = COMMON
-        .into_iter()
-        .map(|(label, fields)| {
-            let button = Button::new("add", label);
-            visit.button(fields.iter().fold(button, |button, (name, value)| button.field(name, *value)))
-        })
-        .collect_view();
-    view! {
-        <section class="card" aria-labelledby="common-title">
-            <div class="top"><h2 id="common-title">"Common faults"</h2></div>
-            <div class="in row">{buttons}</div>
-        </section>
-    }
-    .into_any()
+    let buttons = COMMON.map(|(label, fields)| {
+        let button = Button::new("add", label);
+        visit.button(fields.iter().fold(button, |button, (name, value)| button.field(name, *value)))
+    });
+    card("common", "Common faults", view! { <div class="in row">{buttons.collect_view()}</div> })
 }
 
 fn effect(fault: &Fault) -> String {
@@ -165,95 +152,52 @@ fn frequency(fault: &Fault) -> String {
         format!("{percent} % of calls, seed {}", fault.seed)
     };
     match fault.times {
-        Some(times) => {
-            let times = count(usize::try_from(times).unwrap_or_default(), "time");
-            format!("{share}, at most {times}")
-        }
+        Some(times) => format!("{share}, at most {}", count(times, "time")),
         None => share,
     }
 }
 
 fn listed(visit: &Visit, faults: Vec<Fault>) -> AnyView {
-    let rows = faults
-        .into_iter()
-        .map(|fault| {
-            let (effect, frequency) = (effect(&fault), frequency(&fault));
-            let remove = Button::new("remove", "Remove")
-                .quiet()
-                .id(format!("remove-{}", fault.id))
-                .about(format!("Remove the fault for {} that {effect}", fault.path))
-                .field("id", fault.id);
-            view! {
-                <tr>
-                    <td>
-                        <b class="path">{fault.method.unwrap_or_else(|| "any".to_owned())}" "{fault.path}</b>
-                        <span class="second">{effect}</span>
-                    </td>
-                    <td class="more" data-label="Frequency">{frequency}</td>
-                    <td class="right num" data-label="hits"><b>{fault.hits}</b></td>
-                    <td class="act">{visit.button(remove)}</td>
-                </tr>
-            }
-        })
-        .collect_view();
-    table([Head::Left("Calls"), Head::Left("Frequency"), Head::Right("Hits"), Head::Hidden("Actions")], rows)
+    let rows = faults.into_iter().map(|fault| {
+        let (effect, frequency) = (effect(&fault), frequency(&fault));
+        let remove = Button::new("remove", "Remove")
+            .quiet()
+            .id(format!("remove-{}", fault.id))
+            .about(format!("Remove the fault for {} that {effect}", fault.path))
+            .field("id", fault.id);
+        view! {
+            <tr>
+                <td>
+                    <b class="path">{fault.method.unwrap_or_else(|| "any".to_owned())}" "{fault.path}</b>
+                    <span class="second">{effect}</span>
+                </td>
+                <td class="more" data-label="Frequency">{frequency}</td>
+                <td class="right num" data-label="hits"><b>{fault.hits}</b></td>
+                <td class="act">{visit.button(remove)}</td>
+            </tr>
+        }
+    });
+    table([Left("Calls"), Left("Frequency"), Right("Hits"), Hidden("Actions")], rows)
 }
 
 fn add_form(visit: &Visit) -> AnyView {
-    let any_method = [(String::new(), "Any".to_owned())];
-    let methods = METHODS.map(|method| (method.to_owned(), method.to_owned()));
-    let kinds = KINDS.map(|(_, name, label)| (name.to_owned(), label.to_owned()));
-    let phases = [("", "Default"), ("before", "Before processing"), ("after", "After processing")]
-        .map(|(phase, label)| (phase.to_owned(), label.to_owned()));
-    let path = Field::new("path", "Path").hint("The full path; * matches one segment.").value(PATHS[1]);
-    let when = Field::new("when", "When").hint("After processing, only the response is affected.");
-    let status = Field::new("status", "Status").hint("From 400 to 599. Only for 'Return a status'.");
-    let ms = Field::new("ms", "Delay, in ms").hint("From 1 to 25000. Only for 'Delay'.");
-    let probability = Field::new("probability", "Probability").hint("Above 0 and at most 1.").value("1");
-    let times = Field::new("times", "Maximum hits").hint("Empty for no limit.");
-    let seed = Field::new("seed", "Seed").hint("The same seed hits the same calls.");
-    let path = visit.field("add", path, |control| {
-        let paths = PATHS.map(|path| view! { <option value=path></option> }).collect_view();
-        view! {
-            <input
-                id=control.id
-                name=control.name
-                value=control.value
-                list="paths"
-                autocomplete="off"
-                spellcheck="false"
-                autofocus=control.autofocus
-                aria-describedby=control.described_by
-                aria-invalid=control.invalid
-            />
-            <datalist id="paths">{paths}</datalist>
-        }
-        .into_any()
-    });
-    view! {
-        <section class="card" aria-labelledby="add-title">
-            <div class="top"><h2 id="add-title">"Custom fault"</h2></div>
-            <form method="post" class="in stack">
-                {visit.hidden_fields("add")}
-                {visit
-                    .choice(
-                        "add",
-                        Field::new("method", "Method"),
-                        any_method.into_iter().chain(methods).collect(),
-                    )}
-                {path}
-                {visit.choice("add", Field::new("kind", "Effect").value("drop"), kinds.to_vec())}
-                {visit.number_field("add", status)}
-                {visit.number_field("add", ms)}
-                {visit.choice("add", when, phases.to_vec())}
-                {visit.text_field("add", probability)}
-                {visit.number_field("add", times)}
-                {visit.number_field("add", seed)}
-                <button class="btn main">"Add"</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    let methods = std::iter::once(("", "Any")).chain(METHODS.map(|method| (method, method)));
+    let kinds = KINDS.map(|(_, name, label)| (name, label));
+    let phases = [("", "Default"), ("before", "Before processing"), ("after", "After processing")];
+    let fields = [
+        Field::choice("method", "Method", methods),
+        Field::suggesting("path", "Path", &PATHS)
+            .hint("The full path; * matches one segment.")
+            .value(PATHS[1]),
+        Field::choice("kind", "Effect", kinds).value("drop"),
+        Field::number("status", "Status").hint("From 400 to 599. Only for 'Return a status'."),
+        Field::number("ms", "Delay, in ms").hint("From 1 to 25000. Only for 'Delay'."),
+        Field::choice("when", "When", phases).hint("After processing, only the response is affected."),
+        Field::text("probability", "Probability").hint("Above 0 and at most 1.").value("1"),
+        Field::number("times", "Maximum hits").hint("Empty for no limit."),
+        Field::number("seed", "Seed").hint("The same seed hits the same calls."),
+    ];
+    card("add", "Custom fault", visit.form("add", "in stack", fields, Submit::Main("Add")))
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {
@@ -284,21 +228,14 @@ fn read(sent: &Fields) -> Result<NewFault, FieldError> {
     Ok(NewFault {
         method: sent.given("method").map(str::to_owned),
         path: sent.text("path").to_owned(),
-        kind: variant(sent, "kind")?,
-        when: sent.given("when").map(|_| variant(sent, "when")).transpose()?,
+        kind: sent.named("kind")?,
+        when: sent.given("when").map(|_| sent.named("when")).transpose()?,
         status: sent.parsed("status", "whole number")?,
         ms: sent.parsed("ms", "whole number")?,
         probability: sent.parsed("probability", "number")?,
         times: sent.parsed("times", "whole number")?,
         seed: sent.parsed("seed", "whole number from 0 to 4294967295")?,
     })
-}
-
-/// The enum variant that the field names, as in the API.
-fn variant<'de, T: Deserialize<'de>>(sent: &'de Fields, field: &'static str) -> Result<T, FieldError> {
-    let name: serde::de::value::StrDeserializer<'de, serde::de::value::Error> =
-        sent.text(field).into_deserializer();
-    T::deserialize(name).map_err(|error| Failure::BadField { field, text: error.to_string() }.into())
 }
 
 #[cfg(test)]

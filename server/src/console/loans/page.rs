@@ -6,11 +6,11 @@ use leptos::prelude::*;
 use crate::console::{
     loans::{self, GivenLoan},
     view::{
-        form::Field,
-        frame::{Frame, SuccessMessages, empty_state},
+        form::{Field, Submit},
+        frame::{Frame, SuccessMessages, card, empty_state},
         icon::Icon,
         page::Page,
-        table::{Head, older_link, table},
+        table::{Left, Right, older_link, table},
         visit::{Done, FieldError, Visit},
         words::{Tone, count, kes, tag, timestamp},
     },
@@ -46,10 +46,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         };
         view! {
             <div class="two">
-                <section class="card" aria-labelledby="waiting-title">
-                    <div class="top"><h2 id="waiting-title">"Pending"</h2></div>
-                    <div id="waiting" data-live="">{list}</div>
-                </section>
+                {card("waiting", "Pending", view! { <div id="waiting" data-live="">{list}</div> })}
                 <div class="stack">{make_form(&visit)}{approve_form(&visit)}</div>
             </div>
         }
@@ -58,84 +55,60 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 }
 
 fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
-    let rows = loans
-        .into_iter()
-        .map(|loan| {
-            let state = match loan.disbursement_status {
-                DisbursementStatus::NotStarted => tag(Tone::Plain, "Not started"),
-                DisbursementStatus::Pending => tag(Tone::Wait, "Pending"),
-                DisbursementStatus::Completed => tag(Tone::Good, "Completed"),
-                DisbursementStatus::Failed => tag(Tone::Bad, "Failed"),
-            };
-            let notes = loan.notes.map(|notes| view! { <span class="second">{notes}</span> });
-            view! {
-                <tr>
-                    <td>
-                        <b><bdi>{loan.customer_first_name}" "{loan.customer_last_name}</bdi></b>
-                        <span class="second num">{loan.customer_phone_number}</span>
-                    </td>
-                    <td class="right amount num">{kes(loan.total_loan_amount)}</td>
-                    <td class="more num" data-label="Loan">
-                        {loan.loan_id.to_string()}
-                        <span class="second">{timestamp(loan.approved_at)}</span>
-                    </td>
-                    <td class="more" data-label="Payout">{state}{notes}</td>
-                </tr>
-            }
-        })
-        .collect_view();
-    let older = older_link(Page::Loans, next);
-    view! {
-        {table([Head::Left("Customer"), Head::Right("Amount"), Head::Left("Loan, approved"), Head::Left("Payout")], rows)}
-        {older}
-    }
-    .into_any()
+    let rows = loans.into_iter().map(|loan| {
+        let state = match loan.disbursement_status {
+            DisbursementStatus::NotStarted => tag(Tone::Plain, "Not started"),
+            DisbursementStatus::Pending => tag(Tone::Wait, "Pending"),
+            DisbursementStatus::Completed => tag(Tone::Good, "Completed"),
+            DisbursementStatus::Failed => tag(Tone::Bad, "Failed"),
+        };
+        let notes = loan.notes.map(|notes| view! { <span class="second">{notes}</span> });
+        view! {
+            <tr>
+                <td>
+                    <b><bdi>{loan.customer_first_name}" "{loan.customer_last_name}</bdi></b>
+                    <span class="second num">{loan.customer_phone_number}</span>
+                </td>
+                <td class="right amount num">{kes(loan.total_loan_amount)}</td>
+                <td class="more num" data-label="Loan">
+                    {loan.loan_id.to_string()}
+                    <span class="second">{timestamp(loan.approved_at)}</span>
+                </td>
+                <td class="more" data-label="Payout">{state}{notes}</td>
+            </tr>
+        }
+    });
+    let heads = [Left("Customer"), Right("Amount"), Left("Loan, approved"), Left("Payout")];
+    view! { {table(heads, rows)}{older_link(Page::Loans, next)} }.into_any()
 }
 
 fn make_form(visit: &Visit) -> AnyView {
-    let how_many = Field::new("count", "How many").hint("From 1 to 1000.").value("10");
-    view! {
-        <section class="card" aria-labelledby="make-title">
-            <div class="top"><h2 id="make-title">"Approve generated loans"</h2></div>
-            <form method="post" class="in fields">
-                {visit.hidden_fields("make")}
-                {visit.number_field("make", how_many)}
-                <button class="btn">"Approve"</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    let how_many = Field::number("count", "How many").hint("From 1 to 1000.").value("10");
+    let form = visit.form("make", "in fields", [how_many], Submit::Plain("Approve"));
+    card("make", "Approve generated loans", form)
 }
 
 fn approve_form(visit: &Visit) -> AnyView {
-    let text = |field| visit.text_field("approve", field);
-    let number = |field| visit.number_field("approve", field);
-    view! {
-        <section class="card" aria-labelledby="approve-title">
-            <div class="top"><h2 id="approve-title">"Approve one loan"</h2></div>
-            <form method="post" class="in stack">
-                <p class="muted">"Empty fields get generated values."</p>
-                {visit.hidden_fields("approve")}
-                {text(Field::new("customer_first_name", "First name"))}
-                {text(Field::new("customer_last_name", "Last name"))}
-                {visit
-                    .typed_field(
-                        "approve",
-                        Field::new("customer_phone_number", "Phone")
-                            .hint("Some phone numbers select the outcome of the payout; see Scenario."),
-                        "tel",
-                        None,
-                    )}
-                {number(Field::new("total_loan_amount", "Amount, in KES"))}
-                {number(Field::new("term", "Term, in months"))}
-                {text(Field::new("interest_rate", "Interest rate, in percent"))}
-                {text(Field::new("purpose", "Purpose"))}
-                {text(Field::new("loan_id", "Loan ID"))}
-                <button class="btn main">"Approve"</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    let fields = [
+        Field::text("customer_first_name", "First name"),
+        Field::text("customer_last_name", "Last name"),
+        Field::typed("customer_phone_number", "Phone", "tel")
+            .hint("Some phone numbers select the outcome of the payout; see Scenario."),
+        Field::number("total_loan_amount", "Amount, in KES"),
+        Field::number("term", "Term, in months"),
+        Field::text("interest_rate", "Interest rate, in percent"),
+        Field::text("purpose", "Purpose"),
+        Field::text("loan_id", "Loan ID"),
+    ];
+    let form = view! {
+        <form method="post" class="in stack">
+            <p class="muted">"Empty fields get generated values."</p>
+            {visit.hidden_fields("approve")}
+            {visit.fields("approve", fields)}
+            <button class="btn main">"Approve"</button>
+        </form>
+    };
+    card("approve", "Approve one loan", form)
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {

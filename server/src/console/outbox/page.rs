@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::console::view::{
     form::{Button, Field},
-    frame::{Frame, SuccessMessages, empty_state},
+    frame::{Frame, SuccessMessages, empty_state, list_card},
     icon::Icon,
     page::Page,
     visit::{Done, FieldError, Visit},
@@ -23,11 +23,7 @@ const SUCCESS: SuccessMessages = &[("emptied", "The outbox is empty.")];
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let filter = Filter {
         to: visit.query.given("to").map(|to| outbox::recipient(to).unwrap_or_else(|| to.to_owned())),
-        channel: match visit.query.text("channel") {
-            "email" => Some(Channel::Email),
-            "sms" => Some(Channel::Sms),
-            _ => None,
-        },
+        channel: visit.query.named("channel").ok(),
         after: None,
     };
     let messages = outbox::messages(&mut *visit.sandbox.database.read().await?, &filter).await?;
@@ -67,32 +63,13 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             let items = messages.into_iter().take(PAGE_SIZE).map(item).collect_view();
             view! { <ul class="messages">{items}</ul> }.into_any()
         };
-        view! {
-            <section class="card" aria-label="Messages">
-                {filter_form(&visit)}
-                <div id="messages" data-live="">{list}</div>
-            </section>
-        }
-        .into_any()
+        list_card("Messages", "messages", Some(filter_form(&visit)), list)
     }))
 }
 
 fn filter_form(visit: &Visit) -> AnyView {
-    let channels = vec![
-        (String::new(), "E-mail and SMS".to_owned()),
-        ("email".to_owned(), "E-mail".to_owned()),
-        ("sms".to_owned(), "SMS".to_owned()),
-    ];
-    let to = Field::new("to", "To").value(visit.query.text("to"));
-    let channel = Field::new("channel", "Channel").value(visit.query.text("channel"));
-    view! {
-        <form class="tools" method="get" role="search">
-            {visit.text_field("find", to)}
-            {visit.choice("find", channel, channels)}
-            <button class="btn">"Show"</button>
-        </form>
-    }
-    .into_any()
+    let channels = [("", "E-mail and SMS"), ("email", "E-mail"), ("sms", "SMS")];
+    visit.search_form([Field::text("to", "To"), Field::choice("channel", "Channel", channels)])
 }
 
 fn item(message: OutboxMessage) -> AnyView {

@@ -12,7 +12,7 @@ use crate::{
         staff,
         view::{
             chart::{Column, column_chart},
-            frame::Frame,
+            frame::{Frame, card},
             icon::Icon,
             page::Page,
             visit::Visit,
@@ -53,28 +53,15 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let frame = Frame::of(Page::Overview).count(date).live(REFRESH_MS);
     Ok(visit.page(frame, || {
         let open: i64 = accounts.iter().map(|account| account.open_sessions).sum();
+        let (paid, pending) = (kes(invariant.completed), number(invariant.pending));
         let figures = [
-            (Icon::Money, "Float", kes(scenario.float), "available for payouts".to_owned(), Page::Scenario),
-            (Icon::Clock, "Loans to pay out", number(waiting), kes(amount), Page::Loans),
-            (
-                Icon::Transfer,
-                "Paid out",
-                kes(invariant.completed),
-                "completed payouts".to_owned(),
-                Page::Payouts,
-            ),
-            (
-                Icon::Clock,
-                "Not settled",
-                number(invariant.pending),
-                "payouts without an outcome".to_owned(),
-                Page::Payouts,
-            ),
-            (Icon::Mail, "Messages", number(messages), "in the outbox".to_owned(), Page::Outbox),
-            (Icon::User, "Open sessions", number(open), "signed in to the portal".to_owned(), Page::Staff),
+            figure(Icon::Money, "Float", kes(scenario.float), "available for payouts", Page::Scenario),
+            figure(Icon::Clock, "Loans to pay out", number(waiting), kes(amount), Page::Loans),
+            figure(Icon::Transfer, "Paid out", paid, "completed payouts", Page::Payouts),
+            figure(Icon::Clock, "Not settled", pending, "payouts without an outcome", Page::Payouts),
+            figure(Icon::Mail, "Messages", number(messages), "in the outbox", Page::Outbox),
+            figure(Icon::User, "Open sessions", number(open), "signed in to the portal", Page::Staff),
         ];
-        let figures =
-            figures.map(|(icon, label, value, detail, page)| figure(icon, label, value, detail, page));
         view! {
             <div id="overview" data-live="">
                 {audit(&invariant)}
@@ -89,12 +76,12 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-fn figure(icon: Icon, label: &'static str, value: String, detail: String, page: Page) -> AnyView {
+fn figure(icon: Icon, label: &'static str, value: String, detail: impl Into<String>, page: Page) -> AnyView {
     view! {
         <a class="card figure" href=page.address()>
             <span class="label">{icon.view()}{label}</span>
             <span class="value num">{value}</span>
-            <span class="muted">{detail}</span>
+            <span class="muted">{detail.into()}</span>
         </a>
     }
     .into_any()
@@ -125,22 +112,14 @@ fn payouts_by_day(zone: &TimeZone, midnights: &[UnixMillis], totals: &[DayTotal]
     let summary =
         format!("{} in {} completed payouts, {} failed", kes(amount), number(completed), number(failed));
     let from = midnights[0].in_zone(zone).strftime("%-d %b").to_string();
-    view! {
-        <section class="card" aria-labelledby="days-title">
-            <div class="top"><h2 id="days-title">"Payouts, last 14 days"</h2></div>
-            <div class="in">
-                <p class="num">{summary.clone()}</p>
-                {column_chart(
-                    format!("Payouts per day, last {DAYS} days: {summary}"),
-                    [from, "today".to_owned()],
-                    |most| format!("up to {}", kes(Kes(most))),
-                    bars,
-                )}
-                {legend(&[("good", "Completed"), ("wait", "Pending"), ("bad", "Failed")])}
-            </div>
-        </section>
-    }
-    .into_any()
+    let chart = column_chart(
+        format!("Payouts per day, last {DAYS} days: {summary}"),
+        [from, "today".to_owned()],
+        |most| format!("up to {}", kes(Kes(most))),
+        bars,
+    );
+    let series = [("good", "Completed"), ("wait", "Pending"), ("bad", "Failed")];
+    chart_card("days", "Payouts, last 14 days", summary, chart, &series)
 }
 
 fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Outline]) -> AnyView {
@@ -166,34 +145,40 @@ fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Outline]) -> AnyVi
     let summary = format!(
         "{} in the last minute, {} in {MINUTES} minutes, {failed} failed; 95th percentile {p95} ms",
         count(last_minute, "call"),
-        number(to_i64(all)),
+        number(all),
     );
-    view! {
-        <section class="card" aria-labelledby="calls-title">
-            <div class="top"><h2 id="calls-title">"API calls, last 30 minutes"</h2></div>
-            <div class="in">
-                <p class="num">{summary.clone()}</p>
-                {column_chart(
-                    format!("API calls per minute, last {MINUTES} minutes: {summary}"),
-                    ["30 minutes ago", "now"].map(str::to_owned),
-                    |most| format!("up to {} calls", number(most)),
-                    bars,
-                )}
-                {legend(&[("good", "Handled"), ("bad", "Failed")])}
-            </div>
-        </section>
-    }
-    .into_any()
+    let chart = column_chart(
+        format!("API calls per minute, last {MINUTES} minutes: {summary}"),
+        ["30 minutes ago", "now"].map(str::to_owned),
+        |most| format!("up to {} calls", number(most)),
+        bars,
+    );
+    let series = [("good", "Handled"), ("bad", "Failed")];
+    chart_card("calls", "API calls, last 30 minutes", summary, chart, &series)
 }
 
 fn to_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-fn legend(series: &[(&'static str, &'static str)]) -> AnyView {
-    let items = series
+/// A card with a chart below its summary, and above the classes and names of its series.
+fn chart_card(
+    id: &'static str,
+    title: &'static str,
+    summary: String,
+    chart: AnyView,
+    series: &[(&'static str, &'static str)],
+) -> AnyView {
+    let series = series
         .iter()
         .map(|&(class, label)| view! { <li><i class=class aria-hidden="true"></i>{label}</li> })
         .collect_view();
-    view! { <ul class="legend">{items}</ul> }.into_any()
+    let body = view! {
+        <div class="in">
+            <p class="num">{summary}</p>
+            {chart}
+            <ul class="legend">{series}</ul>
+        </div>
+    };
+    card(id, title, body)
 }

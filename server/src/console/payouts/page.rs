@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use crate::console::{
     traces,
     view::{
-        frame::{Frame, empty_state, note},
+        frame::{Frame, empty_state, list_card, note},
         icon::Icon,
         page::Page,
-        table::{Head, older_link, table},
+        table::{Left, Right, older_link, table},
         visit::Visit,
         words::{Tone, count, kes, tag, timestamp},
     },
@@ -43,9 +43,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         };
         view! {
             <div id="audit" data-live="">{audit(&invariant)}</div>
-            <section class="card" aria-label="Payouts">
-                <div id="payouts" data-live="">{list}</div>
-            </section>
+            {list_card("Payouts", "payouts", None, list)}
         }
         .into_any()
     }))
@@ -56,7 +54,7 @@ pub fn audit(invariant: &Invariant) -> AnyView {
     let Invariant { ok, money_out, completed, double_paid, without_payout, pending } = invariant;
     let waiting = match pending {
         0 => String::new(),
-        n => format!(" {} not settled yet.", count(usize::try_from(*n).unwrap_or_default(), "payout")),
+        n => format!(" {} not settled yet.", count(*n, "payout")),
     };
     let (tone, text) = if *ok {
         (
@@ -98,39 +96,32 @@ pub fn state(status: PayoutStatus) -> AnyView {
 }
 
 fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
-    let rows = records
-        .into_iter()
-        .map(|record| {
-            let reference = record.mpesa_ref.unwrap_or_else(|| "N/A".to_owned());
-            let reason = record.error_message.map(|reason| {
-                let code = record.result_code.map(|code| format!(" (code {code})")).unwrap_or_default();
-                view! { <span class="second">{reason}{code}</span> }
-            });
-            let notes = record.notes.map(|notes| view! { <span class="second">{notes}</span> });
-            view! {
-                <tr>
-                    <td>
-                        <b><bdi>{record.customer_first_name}" "{record.customer_last_name}</bdi></b>
-                        <span class="second num">{record.phone}</span>
-                    </td>
-                    <td class="right amount num">{kes(record.amount)}</td>
-                    <td class="more" data-label="State">{state(record.status)}{reason}{notes}</td>
-                    <td class="more num" data-label="Reference">
-                        {reference}
-                        <span class="second">{record.loan_id.to_string()}</span>
-                    </td>
-                    <td class="more" data-label="Started">
-                        <a href=traces::address(&record.id)>{timestamp(record.created_at)}</a>
-                        <span class="second">"by "<bdi>{record.user_first_name}" "{record.user_last_name}</bdi></span>
-                    </td>
-                </tr>
-            }
-        })
-        .collect_view();
-    let older = older_link(Page::Payouts, next);
-    view! {
-        {table([Head::Left("Customer"), Head::Right("Amount"), Head::Left("State"), Head::Left("Reference, loan"), Head::Left("Started")], rows)}
-        {older}
-    }
-    .into_any()
+    let rows = records.into_iter().map(|record| {
+        let reference = record.mpesa_ref.unwrap_or_else(|| "N/A".to_owned());
+        let reason = record.error_message.map(|reason| {
+            let code = record.result_code.map(|code| format!(" (code {code})")).unwrap_or_default();
+            view! { <span class="second">{reason}{code}</span> }
+        });
+        let notes = record.notes.map(|notes| view! { <span class="second">{notes}</span> });
+        view! {
+            <tr>
+                <td>
+                    <b><bdi>{record.customer_first_name}" "{record.customer_last_name}</bdi></b>
+                    <span class="second num">{record.phone}</span>
+                </td>
+                <td class="right amount num">{kes(record.amount)}</td>
+                <td class="more" data-label="State">{state(record.status)}{reason}{notes}</td>
+                <td class="more num" data-label="Reference">
+                    {reference}
+                    <span class="second">{record.loan_id.to_string()}</span>
+                </td>
+                <td class="more" data-label="Started">
+                    <a href=traces::address(&record.id)>{timestamp(record.created_at)}</a>
+                    <span class="second">"by "<bdi>{record.user_first_name}" "{record.user_last_name}</bdi></span>
+                </td>
+            </tr>
+        }
+    });
+    let heads = [Left("Customer"), Right("Amount"), Left("State"), Left("Reference, loan"), Left("Started")];
+    view! { {table(heads, rows)}{older_link(Page::Payouts, next)} }.into_any()
 }

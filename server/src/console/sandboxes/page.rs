@@ -7,7 +7,6 @@ use leptos::prelude::*;
 
 use crate::{
     console::{
-        door::Operator,
         sandboxes::made::shown_once,
         stories::{
             Stories,
@@ -15,15 +14,15 @@ use crate::{
             section,
         },
         view::{
-            form::{Button, Field},
-            frame::{Frame, SuccessMessages},
+            form::{Button, Field, Submit},
+            frame::{Frame, SuccessMessages, card, open_address},
             page::Page,
-            table::{Head, table},
+            table::{Hidden, Left, Right, table},
             visit::{Done, FieldError, Visit},
             words::{Tone, count, number, tag, timestamp},
         },
     },
-    sandboxes::{Access, EXPIRES_IN, Listed, Made, Name, Wish},
+    sandboxes::{EXPIRES_IN, Listed, Made, Name, Wish},
 };
 use base::{
     clock::{UnixMillis, duration},
@@ -45,7 +44,7 @@ async fn shown(
     link: Option<MadeLink>,
 ) -> Result<Response, Failure> {
     let sandboxes = &visit.sandbox.server.sandboxes;
-    if visit.access != Access::Operator || !sandboxes.are_on() {
+    if !visit.has_sandboxes() {
         return Err(Failure::NotFound);
     }
     let all = sandboxes.list().await?;
@@ -68,16 +67,9 @@ async fn shown(
 }
 
 fn listed(visit: &Visit, all: Vec<Listed>) -> AnyView {
-    let rows = all.into_iter().map(|sandbox| row(visit, sandbox)).collect_view();
+    let rows = all.into_iter().map(|sandbox| row(visit, sandbox));
     table(
-        [
-            Head::Left("Name"),
-            Head::Left("Last used"),
-            Head::Left("Expires"),
-            Head::Right("Calls"),
-            Head::Right("KB"),
-            Head::Hidden("Actions"),
-        ],
+        [Left("Name"), Left("Last used"), Left("Expires"), Right("Calls"), Right("KB"), Hidden("Actions")],
         rows,
     )
 }
@@ -98,7 +90,7 @@ fn row(visit: &Visit, sandbox: Listed) -> AnyView {
         visit.button(button)
     });
     let never = |at: Option<UnixMillis>| at.map_or_else(|| view! { "–" }.into_any(), timestamp);
-    let kilobytes = size.map(|size| number(i64::try_from(size / 1000).unwrap_or(i64::MAX)));
+    let kilobytes = size.map(|size| number(size / 1000));
     view! {
         <tr>
             <td><b>{name.to_string()}</b>" "{is_shown.then(|| tag(Tone::Good, "This one"))}</td>
@@ -112,64 +104,35 @@ fn row(visit: &Visit, sandbox: Listed) -> AnyView {
     .into_any()
 }
 
-/// The address that opens the console of another sandbox.
-pub fn open_address(name: &Name) -> String {
-    format!("/console/open?sandbox={name}")
-}
-
 fn make_form(visit: &Visit) -> AnyView {
-    let name =
-        Field::new("name", "Name").hint("Up to 40 lower-case letters, digits and dashes. Made up if empty.");
-    let seed =
-        Field::new("seed", "Seed").hint("The same seed makes the same data; `empty` for accounts only.");
-    let now = Field::new("now", "Time").hint("Such as 2026-11-14T09:00:00Z. The real time if empty.");
-    let expires_in =
-        Field::new("expires_in", "Kept without being used for").hint("Such as 90m, 12h or 2d.").value("24h");
-    view! {
-        <section class="card" aria-labelledby="make-title">
-            <div class="top"><h2 id="make-title">"New sandbox"</h2></div>
-            <form method="post" class="in fields">
-                {visit.hidden_fields("make")}
-                {visit.text_field("make", name)}
-                {visit.text_field("make", seed)}
-                {visit.text_field("make", now)}
-                {visit.text_field("make", expires_in)}
-                <button class="btn main">"Make"</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    let fields = [
+        Field::text("name", "Name").hint("Up to 40 lower-case letters, digits and dashes. Made up if empty."),
+        Field::text("seed", "Seed").hint("The same seed makes the same data; `empty` for accounts only."),
+        Field::text("now", "Time").hint("Such as 2026-11-14T09:00:00Z. The real time if empty."),
+        Field::text("expires_in", "Kept without being used for").hint("Such as 90m, 12h or 2d.").value("24h"),
+    ];
+    card("make", "New sandbox", visit.form("make", "in fields", fields, Submit::Main("Make")))
 }
 
-pub async fn act(
-    visit: Visit,
-    Extension(operator): Extension<Operator>,
-    stories: Extension<Arc<Stories>>,
-) -> Result<Response, Failure> {
-    if operator.access != Access::Operator || !visit.sandbox.server.sandboxes.are_on() {
+pub async fn act(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Response, Failure> {
+    if !visit.has_sandboxes() {
         return Err(Failure::NotFound);
     }
-    let show = async |visit| shown(visit, &stories, None, None).await;
-    match visit.sent.text("act") {
+    let outcome = match visit.sent.text("act") {
         "make" => match make(&visit).await {
             // Not a redirect, because the token must not be in a URL.
-            Ok(made) => shown(visit, &stories, Some(made), None).await,
-            Err(error) => visit.after(Page::Sandboxes, Err(error), show).await,
+            Ok(made) => return shown(visit, &stories, Some(made), None).await,
+            Err(error) => Err(error),
         },
-        "remove" => {
-            let removed = remove(&visit).await;
-            visit.after(Page::Sandboxes, removed, show).await
-        }
+        "remove" => remove(&visit).await,
         "link" => match section::make(&visit, &stories).await {
-            Ok(link) => shown(visit, &stories, None, Some(link)).await,
-            Err(error) => visit.after(Page::Sandboxes, Err(error), show).await,
+            Ok(link) => return shown(visit, &stories, None, Some(link)).await,
+            Err(error) => Err(error),
         },
-        "revoke" => {
-            let revoked = section::revoke(&visit).await.map(|()| Done::new("revoked"));
-            visit.after(Page::Sandboxes, revoked, show).await
-        }
-        _ => visit.after(Page::Sandboxes, Err(FieldError::unknown_action()), show).await,
-    }
+        "revoke" => section::revoke(&visit).await.map(|()| Done::new("revoked")),
+        _ => Err(FieldError::unknown_action()),
+    };
+    visit.after(Page::Sandboxes, outcome, async |visit| shown(visit, &stories, None, None).await).await
 }
 
 async fn make(visit: &Visit) -> Result<Made, FieldError> {

@@ -4,11 +4,11 @@ use axum::response::Response;
 use leptos::prelude::*;
 
 use crate::console::view::{
-    form::{Button, Field},
-    frame::{Frame, SuccessMessages, empty_state},
+    form::{Button, Field, Submit},
+    frame::{Frame, SuccessMessages, card, empty_state},
     icon::Icon,
     page::Page,
-    table::{Head, table},
+    table::{Left, Right, table},
     visit::{Done, FieldError, Visit},
     words::{Tone, kes, tag},
 };
@@ -50,8 +50,8 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 }
 
 /// Values and labels of all outcomes.
-fn outcomes() -> Vec<(String, String)> {
-    Outcome::ALL.into_iter().map(|outcome| (outcome.name().to_owned(), label(outcome))).collect()
+fn outcomes() -> impl Iterator<Item = (&'static str, String)> {
+    Outcome::ALL.into_iter().map(|outcome| (outcome.name(), label(outcome)))
 }
 
 /// An outcome's name, with the result code of a refusal.
@@ -65,20 +65,10 @@ fn label(outcome: Outcome) -> String {
 
 fn next(visit: &Visit) -> AnyView {
     let refused = Outcome::Refused(lending::mobile_money::Refusal::InsufficientFunds);
-    let outcome = Field::new("next", "Outcome").value(refused.name());
-    let how_many = Field::new("count", "How many payouts").value("1");
-    view! {
-        <section class="card" aria-labelledby="next-title">
-            <div class="top"><h2 id="next-title">"The next payout"</h2></div>
-            <form method="post" class="in fields">
-                {visit.hidden_fields("queue")}
-                {visit.choice("queue", outcome, outcomes())}
-                {visit.number_field("queue", how_many)}
-                <button class="btn main">"Set"</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    let outcome = Field::choice("next", "Outcome", outcomes()).value(refused.name());
+    let how_many = Field::number("count", "How many payouts").value("1");
+    let form = visit.form("queue", "in fields", [outcome, how_many], Submit::Main("Set"));
+    card("next", "The next payout", form)
 }
 
 fn queue(visit: &Visit, scenario: &Scenario) -> AnyView {
@@ -111,67 +101,47 @@ fn queue(visit: &Visit, scenario: &Scenario) -> AnyView {
 }
 
 fn settings(visit: &Visit, scenario: &Scenario) -> AnyView {
-    let default = Field::new("default", "Default outcome").value(scenario.default.name());
-    let latency = Field::new("latency_ms", "Response time, in ms")
-        .hint("What mobile money takes to answer.")
-        .value(scenario.latency_ms.to_string());
-    let spread = Field::new("spread_percent", "Spread, in %")
-        .hint("How far response times vary. With 45, as with real mobile money, one in twenty takes twice as long.")
-        .value(scenario.spread_percent.to_string());
-    let float = Field::new("float", "Float, in KES")
-        .hint("Payouts are paid from it. Payouts above it fail.")
-        .value(scenario.float.0.to_string());
-    let seed = Field::new("seed", "Seed")
-        .hint("With a spread, the same seed gives the same response times.")
-        .value(scenario.seed.to_string());
-    view! {
-        <section class="card" aria-labelledby="settings-title">
-            <div class="top"><h2 id="settings-title">"Settings"</h2></div>
-            <form method="post" class="in stack">
-                {visit.hidden_fields("change")}
-                {visit.choice("change", default, outcomes())}
-                {visit.number_field("change", latency)}
-                {visit.number_field("change", spread)}
-                {visit.number_field("change", float)}
-                {visit.number_field("change", seed)}
-                <button class="btn">"Save"</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    let fields = [
+        Field::choice("default", "Default outcome", outcomes()).value(scenario.default.name()),
+        Field::number("latency_ms", "Response time, in ms")
+            .hint("What mobile money takes to answer.")
+            .value(scenario.latency_ms.to_string()),
+        Field::number("spread_percent", "Spread, in %")
+            .hint("How far response times vary. With 45, as with real mobile money, one in twenty takes twice as long.")
+            .value(scenario.spread_percent.to_string()),
+        Field::number("float", "Float, in KES")
+            .hint("Payouts are paid from it. Payouts above it fail.")
+            .value(scenario.float.0.to_string()),
+        Field::number("seed", "Seed")
+            .hint("With a spread, the same seed gives the same response times.")
+            .value(scenario.seed.to_string()),
+    ];
+    card("settings", "Settings", visit.form("change", "in stack", fields, Submit::Plain("Save")))
 }
 
 fn magic_values() -> AnyView {
-    let rows = MAGIC
-        .iter()
-        .map(|magic| {
-            let code = magic.outcome.result_code().unwrap_or("none");
-            view! {
-                <tr>
-                    <td class="num">{magic.phone}</td>
-                    <td class="num right">{magic.amount.map_or("any".to_owned(), kes)}</td>
-                    <td>{magic.outcome.name().replace('_', " ")}</td>
-                    <td class="more" data-label="Result code">{code}</td>
-                    <td class="more muted" data-label="">{magic.outcome.text()}</td>
-                </tr>
-            }
-        })
-        .collect_view();
-    view! {
-        <section class="card" aria-labelledby="magic-title">
-            <div class="top"><h2 id="magic-title">"Phone numbers and amounts that always select an outcome"</h2></div>
-            {table([Head::Left("Phone"), Head::Right("Or amount"), Head::Left("Outcome"), Head::Left("Result code"), Head::Left("Message")], rows)}
-            <p class="in muted">
-                {format!(
-                    "Amounts below {} or above {} are refused too, and so is more than {} a day to one phone. The phone takes precedence over the amount. What the float does not cover is refused, whatever is selected.",
-                    kes(MINIMUM),
-                    kes(MAXIMUM),
-                    kes(DAILY_LIMIT),
-                )}
-            </p>
-        </section>
-    }
-    .into_any()
+    let rows = MAGIC.iter().map(|magic| {
+        let code = magic.outcome.result_code().unwrap_or("none");
+        view! {
+            <tr>
+                <td class="num">{magic.phone}</td>
+                <td class="num right">{magic.amount.map_or("any".to_owned(), kes)}</td>
+                <td>{magic.outcome.name().replace('_', " ")}</td>
+                <td class="more" data-label="Result code">{code}</td>
+                <td class="more muted" data-label="">{magic.outcome.text()}</td>
+            </tr>
+        }
+    });
+    let heads = [Left("Phone"), Right("Or amount"), Left("Outcome"), Left("Result code"), Left("Message")];
+    let limits = format!(
+        "Amounts below {} or above {} are refused too, and so is more than {} a day to one phone. The phone takes \
+         precedence over the amount. What the float does not cover is refused, whatever is selected.",
+        kes(MINIMUM),
+        kes(MAXIMUM),
+        kes(DAILY_LIMIT),
+    );
+    let body = view! { {table(heads, rows)}<p class="in muted">{limits}</p> };
+    card("magic", "Phone numbers and amounts that always select an outcome", body)
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {
@@ -183,7 +153,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let mobile_money = &visit.sandbox.mobile_money;
     let (change, done) = match visit.sent.text("act") {
         "queue" => {
-            let outcome = outcome(visit, "next")?;
+            let outcome: Outcome = visit.sent.named("next")?;
             let count = visit.sent.parsed("count", "whole number")?.unwrap_or(1);
             if !(1..=MAX_COUNT).contains(&count) {
                 let text = format!("Enter a number from 1 to {MAX_COUNT}");
@@ -199,7 +169,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         }
         "change" => {
             let change = ScenarioChange {
-                default: Some(outcome(visit, "default")?),
+                default: Some(visit.sent.named("default")?),
                 latency_ms: visit.sent.parsed("latency_ms", "whole number of ms")?,
                 spread_percent: visit.sent.parsed("spread_percent", "whole number from 0 to 100")?,
                 float: visit.sent.parsed("float", "whole number of shillings")?,
@@ -213,9 +183,4 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     };
     mobile_money.change_scenario(change, &visit.trail).await?;
     Ok(done)
-}
-
-fn outcome(visit: &Visit, field: &'static str) -> Result<Outcome, FieldError> {
-    let bad_field = |text| Failure::BadField { field, text }.into();
-    Outcome::try_from(visit.sent.text(field).to_owned()).map_err(bad_field)
 }

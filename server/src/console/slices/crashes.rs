@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use semver::Version;
 
 use crate::console::view::{
-    table::{Head, table},
+    table::{Left, Right, table},
     words::{number, timestamp},
 };
 use slices::{CrashPlace, SliceBuilds};
@@ -26,14 +26,14 @@ pub fn table_of(slice: &SliceBuilds, mut places: Vec<CrashPlace>) -> Option<AnyV
     });
     places.truncate(MAX_SHOWN);
     let heads = [
-        Head::Left("Crashed in"),
-        Head::Left("Error"),
-        Head::Left("Place"),
-        Head::Right("Crashes"),
-        Head::Right("People"),
-        Head::Left("Last seen"),
+        Left("Crashed in"),
+        Left("Error"),
+        Left("Place"),
+        Right("Crashes"),
+        Right("People"),
+        Left("Last seen"),
     ];
-    Some(table(heads, places.into_iter().map(row).collect_view()).into_any())
+    Some(table(heads, places.into_iter().map(row)))
 }
 
 fn row(CrashPlace { version, error, place, times, people, seen_at }: CrashPlace) -> AnyView {

@@ -11,10 +11,10 @@ use crate::console::{
     deploy_tokens::section as tokens,
     view::{
         form::Button,
-        frame::{Frame, SuccessMessages, empty_state},
+        frame::{Frame, SuccessMessages, card, empty_state},
         icon::Icon,
         page::Page,
-        table::{Head, table},
+        table::{Hidden, Left, table},
         visit::{Done, FieldError, Question, Visit},
         words::{Tone, count, tag, timestamp},
     },
@@ -82,7 +82,7 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
         } else {
             let cards = slices.into_iter().map(|slice| {
                 let places = crashed.remove(&slice.name).unwrap_or_default();
-                card(&visit, slice, &traffic, places)
+                slice_card(&visit, slice, &traffic, places)
             });
             cards.collect_view().into_any()
         };
@@ -91,7 +91,7 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
     }))
 }
 
-fn card(
+fn slice_card(
     visit: &Visit,
     slice: SliceBuilds,
     traffic: &BTreeMap<String, Traffic>,
@@ -110,15 +110,14 @@ fn card(
     let sentence = rollout.as_ref().map(|rollout| {
         view! { <p class="in">{rollout::sentence(rollout, live.as_ref())}</p> }
     });
-    let rows = builds
-        .into_iter()
-        .map(|build| row(visit, &name, live.as_ref(), rollout.as_ref(), build))
-        .collect_view();
+    let rows = builds.into_iter().map(|build| row(visit, &name, live.as_ref(), rollout.as_ref(), build));
+    let heads = [Left("Version"), Left("Added"), Left("Built for mfe-kit"), Hidden("Actions")];
+    let builds = table(heads, rows);
     view! {
         <section class="card" aria-labelledby=labelled_by>
             <div class="top"><h2 id=title>{name.clone()}</h2><div class="row push">{buttons}</div></div>
             {sentence}
-            {table([Head::Left("Version"), Head::Left("Added"), Head::Left("Built for mfe-kit"), Head::Hidden("Actions")], rows)}
+            {builds}
             {reported}
             {crashed}
         </section>
@@ -211,55 +210,41 @@ fn history(trail: Vec<SliceEvent>, is_main: bool) -> AnyView {
             "Builds that are published, activated, rolled back or removed are listed here.",
         )
     } else {
-        let rows = trail
-            .into_iter()
-            .map(|event| {
-                let act = match event.act {
-                    SliceAction::Published => "Published",
-                    SliceAction::Held => "Published, not live",
-                    SliceAction::Activated => "Activated",
-                    SliceAction::RolledBack => "Rolled back",
-                    SliceAction::Removed => "Removed",
-                    SliceAction::RolledOut => "Rolled out",
-                    SliceAction::RolloutHeld => "Rollout held",
-                    SliceAction::Promoted => "Promoted",
-                    SliceAction::Aborted => "Rollout aborted",
-                };
-                // The note of the service already says what it did.
-                let is_said = event.act == SliceAction::RolledBack && event.note.is_some();
-                let act = [Some(act.to_owned()).filter(|_| !is_said), event.note].into_iter().flatten().collect::<Vec<_>>().join(" ");
-                let build = match event.version.filter(|_| event.act != SliceAction::Removed) {
-                    Some(version) => format!("{} {version}", event.name),
-                    None => event.name,
-                };
-                view! {
-                    <tr>
-                        <td><b>{build}</b></td>
-                        <td class="more" data-label="Action">{act}</td>
-                        <td class="more" data-label="When">{timestamp(event.at)}</td>
-                        <td class="more" data-label="By">{event.by}</td>
-                        <td class="more" data-label="Previously live">{event.live_before.unwrap_or_default()}</td>
-                    </tr>
-                }
-            })
-            .collect_view();
-        table(
-            [
-                Head::Left("Build"),
-                Head::Left("Action"),
-                Head::Left("When"),
-                Head::Left("By"),
-                Head::Left("Previously live"),
-            ],
-            rows,
-        )
+        let heads = ["Build", "Action", "When", "By", "Previously live"].map(Left);
+        table(heads, trail.into_iter().map(deployment))
+    };
+    let rule = is_main.then(|| view! { <p class="in">{taken_back_rule()}</p> });
+    card("trail", "History", view! { {rule}{body} })
+}
+
+fn deployment(event: SliceEvent) -> AnyView {
+    let act = match event.act {
+        SliceAction::Published => "Published",
+        SliceAction::Held => "Published, not live",
+        SliceAction::Activated => "Activated",
+        SliceAction::RolledBack => "Rolled back",
+        SliceAction::Removed => "Removed",
+        SliceAction::RolledOut => "Rolled out",
+        SliceAction::RolloutHeld => "Rollout held",
+        SliceAction::Promoted => "Promoted",
+        SliceAction::Aborted => "Rollout aborted",
+    };
+    // The note of the service already says what it did.
+    let is_said = event.act == SliceAction::RolledBack && event.note.is_some();
+    let act = Some(act.to_owned()).filter(|_| !is_said);
+    let act = act.into_iter().chain(event.note).collect::<Vec<_>>().join(" ");
+    let build = match event.version.filter(|_| event.act != SliceAction::Removed) {
+        Some(version) => format!("{} {version}", event.name),
+        None => event.name,
     };
     view! {
-        <section class="card" aria-labelledby="trail-title">
-            <div class="top"><h2 id="trail-title">"History"</h2></div>
-            {is_main.then(|| view! { <p class="in">{taken_back_rule()}</p> })}
-            {body}
-        </section>
+        <tr>
+            <td><b>{build}</b></td>
+            <td class="more" data-label="Action">{act}</td>
+            <td class="more" data-label="When">{timestamp(event.at)}</td>
+            <td class="more" data-label="By">{event.by}</td>
+            <td class="more" data-label="Previously live">{event.live_before.unwrap_or_default()}</td>
+        </tr>
     }
     .into_any()
 }
@@ -280,6 +265,8 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let name = || SliceName::from_request(visit.sent.text("name"));
     let mark = Mark::now(&sandbox.slices, Some(BY.to_owned()), visit.trail.clone())?;
     let bundled = Bundled::of(&sandbox.slices).await?;
+    let change =
+        |name, change, mark| slices::roll_out::change(&sandbox.database, &bundled, name, change, mark);
     let (sentence, slice) = match visit.sent.text("act") {
         "activate" => {
             let name = name()?;
@@ -293,18 +280,11 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         }
         "roll-out" => return rollout::roll_out(visit, &bundled, mark).await,
         "hold" => {
-            let slice =
-                slices::roll_out::change(&sandbox.database, &bundled, name()?, Change::Hold, mark).await?;
+            let slice = change(name()?, Change::Hold, mark).await?;
             return Ok(Done::new("held").with(slice.name));
         }
-        "promote" => (
-            "promoted",
-            slices::roll_out::change(&sandbox.database, &bundled, name()?, Change::Promote, mark).await?,
-        ),
-        "abort" => (
-            "aborted",
-            slices::roll_out::change(&sandbox.database, &bundled, name()?, Change::Abort, mark).await?,
-        ),
+        "promote" => ("promoted", change(name()?, Change::Promote, mark).await?),
+        "abort" => ("aborted", change(name()?, Change::Abort, mark).await?),
         "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
         _ => return Err(FieldError::unknown_action()),
     };

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 
 use crate::console::view::{
-    form::{Button, Field},
+    form::{Button, Field, Submit},
+    frame::card,
     visit::{Done, FieldError, Visit},
 };
 use base::error::Failure;
@@ -43,38 +44,26 @@ pub fn sentence(rollout: &Rollout, live: Option<&semver::Version>) -> String {
 
 /// The form that gives a build to some browsers.
 pub fn form(visit: &Visit, slices: &[SliceBuilds]) -> Option<AnyView> {
-    let builds: Vec<(String, String)> =
-        slices.iter().filter(|slice| !slice.is_shell()).flat_map(choices).collect();
-    let first = builds.first()?.0.clone();
-    let build = Field::new("build", "Build").value(first);
-    let share = Field::new("share", "Share")
+    let builds: Vec<String> = slices.iter().filter(|slice| !slice.is_shell()).flat_map(choices).collect();
+    let first = builds.first()?.clone();
+    let builds = builds.into_iter().map(|build| (build.clone(), build));
+    let build = Field::choice("build", "Build", builds).value(first);
+    let share = Field::text("share", "Share")
         .hint("A percentage such as 10, or a plan such as 5:10m,25:30m,100.")
         .value("10");
-    Some(
-        view! {
-            <section class="card" aria-labelledby="roll-out-title">
-                <div class="top"><h2 id="roll-out-title">"Rollout"</h2></div>
-                <form method="post" class="in fields">
-                    {visit.hidden_fields("roll-out")}
-                    {visit.choice("roll-out", build, builds)}
-                    {visit.text_field("roll-out", share)}
-                    <button class="btn main">"Roll out"</button>
-                </form>
-            </section>
-        }
-        .into_any(),
-    )
+    let form = visit.form("roll-out", "in fields", [build, share], Submit::Main("Roll out"));
+    Some(card("roll-out", "Rollout", form))
 }
 
 /// The builds that can be rolled out: those that are not live, or the one that is being rolled out.
-fn choices(slice: &SliceBuilds) -> impl Iterator<Item = (String, String)> {
+fn choices(slice: &SliceBuilds) -> impl Iterator<Item = String> {
     let running = slice.rollout.as_ref().map(|rollout| &rollout.version);
     let builds = slice.builds.iter().map(|build| &build.version);
     builds
         .filter(move |version| {
             running.map_or(slice.live.as_ref() != Some(version), |running| running == *version)
         })
-        .map(|version| (format!("{} {version}", slice.name), format!("{} {version}", slice.name)))
+        .map(|version| format!("{} {version}", slice.name))
 }
 
 /// Begins or changes a rollout.

@@ -8,7 +8,7 @@ use semver::Version;
 
 use crate::console::view::{
     chart::{Column, column_chart},
-    table::{Head, table},
+    table::{Left, Right, table},
     words::{count, number},
 };
 use base::{clock::UnixMillis, error::Failure};
@@ -58,17 +58,16 @@ impl Traffic {
         let rows = of_day
             .iter()
             .rev()
-            .map(|(version, of_day)| row(version, of_hour.get(version), of_day, hour_loads))
-            .collect_view();
+            .map(|(version, of_day)| row(version, of_hour.get(version), of_day, hour_loads));
         let heads = [
-            Head::Left("Loaded by pages"),
-            Head::Right("Share, last hour"),
-            Head::Right("Loads, last hour"),
-            Head::Right("Failed"),
-            Head::Right("Median"),
-            Head::Right("Loads, last day"),
-            Head::Right("Failed"),
-            Head::Right("Median"),
+            Left("Loaded by pages"),
+            Right("Share, last hour"),
+            Right("Loads, last hour"),
+            Right("Failed"),
+            Right("Median"),
+            Right("Loads, last day"),
+            Right("Failed"),
+            Right("Median"),
         ];
         Some(
             view! {
@@ -101,11 +100,7 @@ impl Traffic {
             let sum = by_version.values().fold(Counts::default(), Counts::and);
             loads.push(Column {
                 at: time(index),
-                text: format!(
-                    "{}, {} failed",
-                    count(usize::try_from(sum.loads).unwrap_or_default(), "load"),
-                    sum.failed
-                ),
+                text: format!("{}, {} failed", count(sum.loads, "load"), sum.failed),
                 parts: vec![("good", of_live), ("wait", working - of_live), ("bad", sum.failed)],
             });
             let median = sum.median_ms();
@@ -115,11 +110,8 @@ impl Traffic {
                 parts: vec![("good", median.unwrap_or(0).into())],
             });
         }
-        let summary = format!(
-            "Loads of {name}, {of_span}: {}, {} failed",
-            count(usize::try_from(all.loads).unwrap_or(0), "page"),
-            all.failed
-        );
+        let summary =
+            format!("Loads of {name}, {of_span}: {}, {} failed", count(all.loads, "page"), all.failed);
         let median = format!("Median load time of {name}, {of_span}: {}", median_text(all.median_ms()));
         let axis = || [*begin, "now"].map(str::to_owned);
         view! {
@@ -163,5 +155,5 @@ fn row(version: &str, of_hour: Option<&Counts>, of_day: &Counts, hour_loads: i64
 }
 
 fn median_text(ms: Option<u32>) -> String {
-    ms.map_or_else(|| "–".to_owned(), |ms| format!("{} ms", number(ms.into())))
+    ms.map_or_else(|| "–".to_owned(), |ms| format!("{} ms", number(ms)))
 }

@@ -2,22 +2,21 @@
 
 use axum::response::Response;
 use leptos::prelude::*;
-use serde::{Deserialize, de::IntoDeserializer};
 
 use crate::console::{
     staff::{self, Account, AccountChange},
     view::{
         form::Button,
-        frame::{Frame, SuccessMessages, empty_state},
+        frame::{Frame, SuccessMessages, empty_state, list_card},
         icon::Icon,
         page::Page,
-        table::{Head, table},
+        table::{Hidden, Left, Right, table},
         visit::{Done, FieldError, Visit},
         words::{Tone, count, tag},
     },
 };
 use base::{email::Email, error::Failure};
-use lending::auth::{AuthRefusal, Role};
+use lending::auth::AuthRefusal;
 
 const REFRESH_MS: u32 = 3000;
 
@@ -31,7 +30,7 @@ const SUCCESS: SuccessMessages = &[
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let accounts = staff::all(&visit.sandbox).await?;
     let open: i64 = accounts.iter().map(|account| account.open_sessions).sum();
-    let open = count(usize::try_from(open).unwrap_or_default(), "open session");
+    let open = count(open, "open session");
     let expire = visit.button(Button::new("expire", "End everybody's sessions").confirm(
         "End everybody's sessions?",
         "Everyone's next request returns 401, and the portal asks them to sign in.",
@@ -47,12 +46,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         } else {
             listed(&visit, accounts)
         };
-        view! {
-            <section class="card" aria-label="Accounts">
-                <div id="accounts" data-live="">{list}</div>
-            </section>
-        }
-        .into_any()
+        list_card("Accounts", "accounts", None, list)
     }))
 }
 
@@ -60,17 +54,8 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 const ROLES: [&str; 3] = ["admin", "supervisor", "agent"];
 
 fn listed(visit: &Visit, accounts: Vec<Account>) -> AnyView {
-    let rows = accounts.into_iter().map(|account| row(visit, account)).collect_view();
-    table(
-        [
-            Head::Left("Name"),
-            Head::Left("Account"),
-            Head::Right("Sessions"),
-            Head::Left("Role"),
-            Head::Hidden("Actions"),
-        ],
-        rows,
-    )
+    let rows = accounts.into_iter().map(|account| row(visit, account));
+    table([Left("Name"), Left("Account"), Right("Sessions"), Left("Role"), Hidden("Actions")], rows)
 }
 
 fn row(visit: &Visit, account: Account) -> AnyView {
@@ -134,32 +119,19 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let address = visit.sent.text("email");
     let email = || Email::parse(address).ok_or(AuthRefusal::UserNotFound);
     let set_active = |is_active| AccountChange { is_active: Some(is_active), role: None };
-    match visit.sent.text("act") {
-        "role" => {
-            let change = AccountChange { is_active: None, role: Some(role(visit.sent.text("role"))?) };
-            staff::change(sandbox, email()?, change, &visit.trail).await?;
-            Ok(Done::new("changed").with(address))
-        }
-        "activate" => {
-            staff::change(sandbox, email()?, set_active(true), &visit.trail).await?;
-            Ok(Done::new("activated").with(address))
-        }
-        "deactivate" => {
-            staff::change(sandbox, email()?, set_active(false), &visit.trail).await?;
-            Ok(Done::new("deactivated").with(address))
-        }
+    let (message, change) = match visit.sent.text("act") {
+        "role" => ("changed", AccountChange { is_active: None, role: Some(visit.sent.named("role")?) }),
+        "activate" => ("activated", set_active(true)),
+        "deactivate" => ("deactivated", set_active(false)),
         "expire" => {
             let account = if address.is_empty() { None } else { Some(email()?) };
             let ended = staff::expire(sandbox, account, &visit.trail).await?;
-            Ok(Done::new("expired").with(count(usize::try_from(ended).unwrap_or_default(), "session")))
+            return Ok(Done::new("expired").with(count(ended, "session")));
         }
-        _ => Err(FieldError::unknown_action()),
-    }
-}
-
-fn role(name: &str) -> Result<Role, FieldError> {
-    let read: serde::de::value::StrDeserializer<'_, serde::de::value::Error> = name.into_deserializer();
-    Role::deserialize(read).map_err(|error| Failure::BadValue(error.to_string()).into())
+        _ => return Err(FieldError::unknown_action()),
+    };
+    staff::change(sandbox, email()?, change, &visit.trail).await?;
+    Ok(Done::new(message).with(address))
 }
 
 #[cfg(test)]

@@ -12,15 +12,15 @@ use crate::{
         sandboxes::made::shown_once,
         view::{
             form::Button,
-            frame::{Frame, SuccessMessages, empty_state, note},
+            frame::{Frame, SuccessMessages, card, empty_state, note},
             icon::Icon,
             page::Page,
-            table::{Head, table},
+            table::{Hidden, Left, Right, table},
             visit::{Done, FieldError, Visit},
             words::{Tone, count, tag},
         },
     },
-    sandboxes::{Access, EXPIRES_IN, Made},
+    sandboxes::{EXPIRES_IN, Made},
 };
 use base::error::Failure;
 
@@ -35,7 +35,6 @@ pub async fn show(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Resp
 async fn shown(visit: Visit, stories: &Stories, made: Option<Made>) -> Result<Response, Failure> {
     let told = progress(&visit.sandbox).await?;
     let (all, refused) = stories.all();
-    let may_begin = visit.access == Access::Operator && visit.sandbox.server.sandboxes.are_on();
     let frame = Frame::of(Page::Stories).count(counted(all.len())).success_messages(SUCCESS);
     let frame = if told.is_some() { frame.live(REFRESH_MS) } else { frame };
     Ok(visit.page(frame, || {
@@ -43,10 +42,7 @@ async fn shown(visit: Visit, stories: &Stories, made: Option<Made>) -> Result<Re
             {made.map(|made| shown_once(&visit, made))}
             {told.map(|told| steps(&visit, told))}
             {refused.iter().map(bad_file).collect_view()}
-            <section class="card" aria-labelledby="stories-title">
-                <div class="top"><h2 id="stories-title">"Stories"</h2></div>
-                {list(&visit, &all, may_begin)}
-            </section>
+            {card("stories", "Stories", list(&visit, &all))}
         }
         .into_any()
     }))
@@ -95,16 +91,16 @@ fn bad_file(bad: &BadFile) -> AnyView {
     view! { <div id=id>{note(Tone::Bad, "status", "refused", bad.to_string())}</div> }.into_any()
 }
 
-fn list(visit: &Visit, all: &[Arc<File>], may_begin: bool) -> AnyView {
+fn list(visit: &Visit, all: &[Arc<File>]) -> AnyView {
     if all.is_empty() {
         return empty_state(Icon::Stories, "No stories", "Name a folder with stories in MKOPO_STORIES.");
     }
-    let rows = all.iter().map(|file| row(visit, file, may_begin)).collect_view();
-    table([Head::Left("Name"), Head::Left("Title"), Head::Right("Steps"), Head::Hidden("Actions")], rows)
+    let rows = all.iter().map(|file| row(visit, file));
+    table([Left("Name"), Left("Title"), Right("Steps"), Hidden("Actions")], rows)
 }
 
-fn row(visit: &Visit, file: &File, may_begin: bool) -> AnyView {
-    let begin = may_begin.then(|| {
+fn row(visit: &Visit, file: &File) -> AnyView {
+    let begin = visit.has_sandboxes().then(|| {
         let about = format!("Make a sandbox that tells {}", file.name);
         visit.button(Button::new("begin", "Make a sandbox").about(about).field("story", file.name.as_str()))
     });
@@ -123,19 +119,16 @@ fn row(visit: &Visit, file: &File, may_begin: bool) -> AnyView {
 }
 
 pub async fn act(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Response, Failure> {
-    let show = async |visit| shown(visit, &stories, None).await;
-    match visit.sent.text("act") {
-        "next" => {
-            let gone_on = next(&visit).await;
-            visit.after(Page::Stories, gone_on, show).await
-        }
+    let outcome = match visit.sent.text("act") {
+        "next" => next(&visit).await,
         "begin" => match made(&visit, &stories).await {
             // Not a redirect, because the token must not be in a URL.
-            Ok(made) => shown(visit, &stories, Some(made)).await,
-            Err(error) => visit.after(Page::Stories, Err(error), show).await,
+            Ok(made) => return shown(visit, &stories, Some(made)).await,
+            Err(error) => Err(error),
         },
-        _ => visit.after(Page::Stories, Err(FieldError::unknown_action()), show).await,
-    }
+        _ => Err(FieldError::unknown_action()),
+    };
+    visit.after(Page::Stories, outcome, async |visit| shown(visit, &stories, None).await).await
 }
 
 async fn next(visit: &Visit) -> Result<Done, FieldError> {
@@ -144,11 +137,10 @@ async fn next(visit: &Visit) -> Result<Done, FieldError> {
 }
 
 async fn made(visit: &Visit, stories: &Stories) -> Result<Made, FieldError> {
-    let server = &visit.sandbox.server;
-    if visit.access != Access::Operator || !server.sandboxes.are_on() {
+    if !visit.has_sandboxes() {
         return Err(Failure::NotFound.into());
     }
     let file = stories.find(visit.sent.text("story"))?;
     let new = NewTold { name: None, expires_in: EXPIRES_IN, of_link: None };
-    Ok(begin(server, &file, new, &visit.trail).await?)
+    Ok(begin(&visit.sandbox.server, &file, new, &visit.trail).await?)
 }

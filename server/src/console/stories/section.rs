@@ -7,9 +7,9 @@ use super::{
     links::{self, Ended, Link, MadeLink, NewLink, roles_in},
 };
 use crate::console::view::{
-    form::{Button, Field},
-    frame::note,
-    table::{Head, table},
+    form::{Button, Field, Submit},
+    frame::{card, note},
+    table::{Hidden, Left, Right, table},
     visit::{FieldError, Visit},
     words::{Tone, duration_text, number, tag, timestamp},
 };
@@ -28,7 +28,7 @@ const ROLES: [(&str, &str); 5] = [
 /// The form, and the links that there are. `made` is the link that was just made: its address is shown only once.
 pub fn section(visit: &Visit, stories: &Stories, all: &[Link], made: Option<MadeLink>) -> AnyView {
     let now = visit.sandbox.clock.unset_now();
-    let rows = all.iter().map(|link| row(visit, link, now)).collect_view();
+    let rows = all.iter().map(|link| row(visit, link, now));
     let made = made.map(|made| {
         let done = note(Tone::Good, "status", "link-made", "The link is made.".to_owned());
         view! {
@@ -37,47 +37,30 @@ pub fn section(visit: &Visit, stories: &Stories, all: &[Link], made: Option<Made
             <p class="muted">"Who opens it gets a sandbox of their own. The address is not shown again."</p>
         }
     });
-    view! {
-        <section class="card" aria-labelledby="links-title">
-            <div class="top"><h2 id="links-title">"Links for guests"</h2></div>
-            <div class="in stack">{made}{form(visit, stories)}</div>
-            {table(
-                [
-                    Head::Left("Story"),
-                    Head::Left("Roles"),
-                    Head::Right("Sandboxes"),
-                    Head::Left("Each for"),
-                    Head::Left("Works until"),
-                    Head::Hidden("Actions"),
-                ],
-                rows,
-            )}
-        </section>
-    }
-    .into_any()
+    let heads = [
+        Left("Story"),
+        Left("Roles"),
+        Right("Sandboxes"),
+        Left("Each for"),
+        Left("Works until"),
+        Hidden("Actions"),
+    ];
+    let body = view! { <div class="in stack">{made}{form(visit, stories)}</div>{table(heads, rows)} };
+    card("links", "Links for guests", body)
 }
 
 fn form(visit: &Visit, stories: &Stories) -> AnyView {
     let (all, _) = stories.all();
-    let told = all.iter().map(|file| (file.name.clone(), file.story.title.0.clone())).collect();
+    let told = all.iter().map(|file| (file.name.as_str(), file.story.title.0.as_str()));
     let first = all.first().map(|file| file.name.clone()).unwrap_or_default();
-    let roles = ROLES.map(|(roles, label)| (roles.to_owned(), label.to_owned())).to_vec();
-    let worlds = Field::new("worlds", "How many sandboxes").value("1");
-    let lives_for =
-        Field::new("lives_for", "Each is there for").hint("Such as 30m or 2h, at most 7d.").value("2h");
-    let works_for = Field::new("works_for", "The link works for").hint("Such as 12h or 7d.").value("7d");
-    view! {
-        <form method="post" class="fields">
-            {visit.hidden_fields("link")}
-            {visit.choice("link", Field::new("story", "Story").value(first), told)}
-            {visit.choice("link", Field::new("roles", "Who opens it is").value(ROLES[0].0), roles)}
-            {visit.number_field("link", worlds)}
-            {visit.text_field("link", lives_for)}
-            {visit.text_field("link", works_for)}
-            <button class="btn main">"Make a link"</button>
-        </form>
-    }
-    .into_any()
+    let fields = [
+        Field::choice("story", "Story", told).value(first),
+        Field::choice("roles", "Who opens it is", ROLES).value(ROLES[0].0),
+        Field::number("worlds", "How many sandboxes").value("1"),
+        Field::text("lives_for", "Each is there for").hint("Such as 30m or 2h, at most 7d.").value("2h"),
+        Field::text("works_for", "The link works for").hint("Such as 12h or 7d.").value("7d"),
+    ];
+    visit.form("link", "fields", fields, Submit::Main("Make a link"))
 }
 
 fn row(visit: &Visit, link: &Link, now: UnixMillis) -> AnyView {

@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use super::{Outline, Span, Trace, address};
 use crate::console::view::{
     form::Field,
-    frame::{Frame, empty_state},
+    frame::{Frame, empty_state, list_card},
     icon::Icon,
     page::Page,
-    table::{Head, table},
+    table::{Left, Right, table},
     visit::Visit,
     words::{Tone, count, tag, timestamp},
 };
@@ -28,7 +28,7 @@ const SHORTEST: f64 = 4.0;
 const MAX_INDENT: usize = 8;
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    let id = visit.query.given("id").map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned);
+    let id = visit.query.given("id").map(str::to_owned);
     let (outlines, found) = match &id {
         None => (super::outlines(&visit.sandbox), Vec::new()),
         Some(id) => (Vec::new(), super::latest(&visit.sandbox, Some(id)).await?),
@@ -40,18 +40,8 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     };
     Ok(visit.page(frame, || {
         let list = if id.is_none() { Some(listed(&outlines)) } else { none(&found) };
-        let search = view! {
-            <section class="card" aria-label="Traces">
-                <form class="tools" method="get" role="search">
-                    {visit.text_field(
-                        "find",
-                        Field::new("id", "ID of a request, a payout or a trace").value(visit.query.text("id")),
-                    )}
-                    <button class="btn">"Show"</button>
-                </form>
-                <div id="traces" data-live="">{list}</div>
-            </section>
-        };
+        let form = visit.search_form([Field::text("id", "ID of a request, a payout or a trace")]);
+        let search = list_card("Traces", "traces", Some(form), list);
         let traces = found.iter().map(|trace| waterfall(trace, &found)).collect_view();
         view! { {search} {traces} }.into_any()
     }))
@@ -76,21 +66,18 @@ fn listed(found: &[Outline]) -> AnyView {
         };
         return empty_state(Icon::Trace, "No traces", text);
     }
-    let rows = found
-        .iter()
-        .map(|trace| {
-            view! {
-                <tr>
-                    <td class="path"><a href=address(&trace.id.to_string())>{trace.name.clone()}</a></td>
-                    <td class="more" data-label="Result">{result(trace.failed)}</td>
-                    <td class="more num" data-label="Duration">{ms(trace.us)}</td>
-                    <td class="more num" data-label="Steps">{trace.steps}</td>
-                    <td class="more" data-label="Time">{timestamp(trace.at)}</td>
-                </tr>
-            }
-        })
-        .collect_view();
-    let heads = ["Began with", "Result", "Duration", "Steps", "Time"].map(Head::Left);
+    let rows = found.iter().map(|trace| {
+        view! {
+            <tr>
+                <td class="path"><a href=address(&trace.id.to_string())>{trace.name.clone()}</a></td>
+                <td class="more" data-label="Result">{result(trace.failed)}</td>
+                <td class="more num" data-label="Duration">{ms(trace.us)}</td>
+                <td class="more num" data-label="Steps">{trace.steps}</td>
+                <td class="more" data-label="Time">{timestamp(trace.at)}</td>
+            </tr>
+        }
+    });
+    let heads = ["Began with", "Result", "Duration", "Steps", "Time"].map(Left);
     table(heads, rows)
 }
 
@@ -101,7 +88,7 @@ fn result(failed: bool) -> AnyView {
 /// A trace as a table of its spans, each with a bar of its time.
 fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
     let Outline { id, name, at, us, failed, .. } = &trace.outline;
-    let rows = trace.spans.iter().map(|span| row(span, *us)).collect_view();
+    let rows = trace.spans.iter().map(|span| row(span, *us));
     let links = trace.links.iter().map(|link| {
         let other = all.iter().map(|other| &other.outline).find(|other| other.id == *link);
         let name = other.map_or_else(|| format!("Trace {link}"), |other| other.name.clone());
@@ -124,7 +111,7 @@ fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
                 <ul>{requests.collect_view()}</ul>
                 {links}
             </div>
-            {table([Head::Left("Step"), Head::Left("Time"), Head::Right("Began after"), Head::Right("Took")], rows)}
+            {table([Left("Step"), Left("Time"), Right("Began after"), Right("Took")], rows)}
         </section>
     }
     .into_any()

@@ -9,10 +9,10 @@ use crate::console::{
     traffic::{self, Call, filter::GivenFilter, har},
     view::{
         form::{Button, Field},
-        frame::{Frame, SuccessMessages, empty_state},
+        frame::{Frame, SuccessMessages, empty_state, list_card},
         icon::Icon,
         page::Page,
-        table::{Head, table},
+        table::{Left, Right, table},
         visit::{Done, FieldError, Visit},
         words::{Tone, count, tag, timestamp},
     },
@@ -31,15 +31,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     if visit.query.text("as") == "har" {
         return har::file(&visit.sandbox).await;
     }
-    let given = |name| visit.query.text(name).to_owned();
-    let filter = GivenFilter {
-        method: given("method"),
-        path: given("path"),
-        status: given("status"),
-        user: given("user"),
-        since: given("since"),
-        until: given("until"),
-    };
+    let filter: GivenFilter = visit.query.parameters(&FILTERS)?;
     let calls = traffic::latest(&visit.sandbox, PAGE_SIZE, filter.checked()?).await?;
     let heading = match calls.len() {
         PAGE_SIZE => format!("The latest {PAGE_SIZE} calls; passwords, codes, tokens and phones are masked"),
@@ -62,13 +54,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         } else {
             listed(calls)
         };
-        view! {
-            <section class="card" aria-label="Calls">
-                {filter_form(&visit)}
-                <div id="calls" data-live="">{list}</div>
-            </section>
-        }
-        .into_any()
+        list_card("Calls", "calls", Some(filter_form(&visit)), list)
     }))
 }
 
@@ -88,65 +74,45 @@ fn filter_form(visit: &Visit) -> AnyView {
         ("none", "No response"),
         ("fault", "With a fault"),
     ];
-    let options = |options: &[(&str, &str)]| {
-        options.iter().map(|(value, label)| ((*value).to_owned(), (*label).to_owned())).collect()
-    };
-    let field = |name, label| Field::new(name, label).value(visit.query.text(name));
-    view! {
-        <form class="tools" method="get" role="search">
-            {visit.text_field("find", field("path", "Path contains"))}
-            {visit.choice("find", field("method", "Method"), options(&methods))}
-            {visit.choice("find", field("status", "Response"), options(&statuses))}
-            {visit.text_field("find", field("user", "User contains"))}
-            {visit.text_field("find", field("since", "Since"))}
-            {visit.text_field("find", field("until", "Until"))}
-            <button class="btn">"Show"</button>
-        </form>
-    }
-    .into_any()
+    visit.search_form([
+        Field::text("path", "Path contains"),
+        Field::choice("method", "Method", methods),
+        Field::choice("status", "Response", statuses),
+        Field::text("user", "User contains"),
+        Field::text("since", "Since"),
+        Field::text("until", "Until"),
+    ])
 }
 
 fn listed(calls: Vec<Call>) -> AnyView {
-    let rows = calls
-        .into_iter()
-        .map(|call| {
-            let status = match call.status {
-                None => tag(Tone::Bad, "No response"),
-                Some(status @ ..400) => tag(Tone::Good, status.to_string()),
-                Some(status @ 400..500) => tag(Tone::Wait, status.to_string()),
-                Some(status) => tag(Tone::Bad, status.to_string()),
-            };
-            let fault = call.fault.map(|kind| tag(Tone::Wait, format!("fault: {kind}")));
-            let user = call.user.unwrap_or_else(|| "not signed in".to_owned());
-            view! {
-                <tr>
-                    <td>
-                        <b class="path">{call.method}" "{call.path}</b>
-                        <details class="bodies" id=format!("call-{}", call.id)>
-                            <summary>"Bodies and request ID"</summary>
-                            <p class="muted">"Request " <a href=traces::address(&call.request_id)>{call.request_id.clone()}</a></p>
-                            {body("Request body", &call.request_body)}
-                            {body("Response body", &call.response_body)}
-                        </details>
-                    </td>
-                    <td class="right"><div class="tags">{status}{fault}</div></td>
-                    <td class="more num" data-label="Duration">{call.ms}" ms"</td>
-                    <td class="more" data-label="User">{user}</td>
-                    <td class="more" data-label="Time">{timestamp(call.at)}</td>
-                </tr>
-            }
-        })
-        .collect_view();
-    table(
-        [
-            Head::Left("Call"),
-            Head::Right("Response"),
-            Head::Left("Duration"),
-            Head::Left("User"),
-            Head::Left("Time"),
-        ],
-        rows,
-    )
+    let rows = calls.into_iter().map(|call| {
+        let status = match call.status {
+            None => tag(Tone::Bad, "No response"),
+            Some(status @ ..400) => tag(Tone::Good, status.to_string()),
+            Some(status @ 400..500) => tag(Tone::Wait, status.to_string()),
+            Some(status) => tag(Tone::Bad, status.to_string()),
+        };
+        let fault = call.fault.map(|kind| tag(Tone::Wait, format!("fault: {kind}")));
+        let user = call.user.unwrap_or_else(|| "not signed in".to_owned());
+        view! {
+            <tr>
+                <td>
+                    <b class="path">{call.method}" "{call.path}</b>
+                    <details class="bodies" id=format!("call-{}", call.id)>
+                        <summary>"Bodies and request ID"</summary>
+                        <p class="muted">"Request " <a href=traces::address(&call.request_id)>{call.request_id.clone()}</a></p>
+                        {body("Request body", &call.request_body)}
+                        {body("Response body", &call.response_body)}
+                    </details>
+                </td>
+                <td class="right"><div class="tags">{status}{fault}</div></td>
+                <td class="more num" data-label="Duration">{call.ms}" ms"</td>
+                <td class="more" data-label="User">{user}</td>
+                <td class="more" data-label="Time">{timestamp(call.at)}</td>
+            </tr>
+        }
+    });
+    table([Left("Call"), Right("Response"), Left("Duration"), Left("User"), Left("Time")], rows)
 }
 
 fn body(label: &'static str, body: &Value) -> AnyView {

@@ -6,38 +6,70 @@ use leptos::prelude::*;
 
 use super::visit::Visit;
 
-/// The attributes of a field's control.
-pub struct Control {
-    /// The id, which the label refers to.
-    pub id: String,
-    /// The name.
-    pub name: &'static str,
-    /// The rejected input, or the current value.
-    pub value: String,
-    /// The ids of the hint and the error.
-    pub described_by: Option<String>,
-    /// `"true"` if the value was rejected.
-    pub invalid: Option<&'static str>,
-    /// `true` to focus the control on load.
-    pub autofocus: bool,
-}
-
 /// A form field.
 pub struct Field {
-    /// The name.
-    pub name: &'static str,
-    /// The label.
-    pub label: &'static str,
+    name: &'static str,
+    label: &'static str,
     /// The hint; can be empty.
-    pub hint: &'static str,
+    hint: &'static str,
     /// The current value.
-    pub value: String,
+    value: String,
+    control: Control,
+}
+
+/// The control of a field.
+enum Control {
+    /// An input.
+    Input {
+        input_type: Option<&'static str>,
+        inputmode: Option<&'static str>,
+        /// The values that it suggests.
+        suggestions: &'static [&'static str],
+    },
+    /// A choice of one of these options, which are pairs of value and label.
+    Choice(Vec<(String, String)>),
 }
 
 impl Field {
-    /// An empty field without a hint.
-    pub fn new(name: &'static str, label: &'static str) -> Self {
-        Self { name, label, hint: "", value: String::new() }
+    /// An empty field for a text.
+    pub fn text(name: &'static str, label: &'static str) -> Self {
+        Self::typed(name, label, "text")
+    }
+
+    /// An empty field for a whole number.
+    pub fn number(name: &'static str, label: &'static str) -> Self {
+        Self::input(name, label, Some("text"), Some("numeric"), &[])
+    }
+
+    /// An empty field with the given input type.
+    pub fn typed(name: &'static str, label: &'static str, input_type: &'static str) -> Self {
+        Self::input(name, label, Some(input_type), None, &[])
+    }
+
+    /// An empty field for a text, with values that it suggests.
+    pub fn suggesting(name: &'static str, label: &'static str, suggestions: &'static [&'static str]) -> Self {
+        Self::input(name, label, None, None, suggestions)
+    }
+
+    /// A field to choose one of `options`, which are pairs of value and label.
+    pub fn choice<V: Into<String>, L: Into<String>>(
+        name: &'static str,
+        label: &'static str,
+        options: impl IntoIterator<Item = (V, L)>,
+    ) -> Self {
+        let options = options.into_iter().map(|(value, label)| (value.into(), label.into()));
+        Self { name, label, hint: "", value: String::new(), control: Control::Choice(options.collect()) }
+    }
+
+    fn input(
+        name: &'static str,
+        label: &'static str,
+        input_type: Option<&'static str>,
+        inputmode: Option<&'static str>,
+        suggestions: &'static [&'static str],
+    ) -> Self {
+        let control = Control::Input { input_type, inputmode, suggestions };
+        Self { name, label, hint: "", value: String::new(), control }
     }
 
     /// Sets the hint.
@@ -51,17 +83,60 @@ impl Field {
     }
 }
 
+/// The button that submits a form, with its label.
+#[derive(Clone, Copy, Debug)]
+pub enum Submit {
+    /// The main button of the page or of a card.
+    Main(&'static str),
+    /// Any other.
+    Plain(&'static str),
+}
+
 impl Visit {
-    /// Returns `true` if the form `act` was rejected, so that it keeps its input.
-    pub fn was_rejected(&self, act: &str) -> bool {
-        self.error.is_some() && self.sent.text("act") == act
+    /// The form `act`, in the layout of the CSS classes `class`.
+    pub fn form<const FIELDS: usize>(
+        &self,
+        act: &'static str,
+        class: &'static str,
+        fields: [Field; FIELDS],
+        submit: Submit,
+    ) -> AnyView {
+        let (button_class, label) = match submit {
+            Submit::Main(label) => ("btn main", label),
+            Submit::Plain(label) => ("btn", label),
+        };
+        view! {
+            <form method="post" class=class>
+                {self.hidden_fields(act)}
+                {self.fields(act, fields)}
+                <button class=button_class>{label}</button>
+            </form>
+        }
+        .into_any()
+    }
+
+    /// The form to filter a list, whose fields have the values of the query string.
+    pub fn search_form<const FIELDS: usize>(&self, fields: [Field; FIELDS]) -> AnyView {
+        let fields = fields.map(|field| Field { value: self.query.text(field.name).to_owned(), ..field });
+        view! {
+            <form class="tools" method="get" role="search">
+                {self.fields("find", fields)}
+                <button class="btn">"Show"</button>
+            </form>
+        }
+        .into_any()
+    }
+
+    /// The fields of the form `act`.
+    pub fn fields<const FIELDS: usize>(&self, act: &str, fields: [Field; FIELDS]) -> AnyView {
+        fields.map(|field| self.field(act, field)).collect_view().into_any()
     }
 
     /// A field of the form `act`: label, control, error and hint.
-    pub fn field(&self, act: &str, field: Field, control: impl FnOnce(Control) -> AnyView) -> AnyView {
-        let Field { name, label, hint, value } = field;
+    fn field(&self, act: &str, field: Field) -> AnyView {
+        let Field { name, label, hint, value, control } = field;
         let id = format!("{act}-{name}");
-        let was_rejected = self.was_rejected(act);
+        let was_rejected = self.error.is_some() && self.sent.text("act") == act;
         let error = self.error.as_ref().filter(|error| was_rejected && error.field == name);
         if error.is_some() {
             self.is_error_shown.store(true, Ordering::Relaxed);
@@ -69,85 +144,20 @@ impl Visit {
         let hint_id = (!hint.is_empty()).then(|| format!("{id}-hint"));
         let error_id = error.map(|_| format!("{id}-error"));
         let described_by: Vec<String> = error_id.iter().chain(&hint_id).cloned().collect();
-        let control = control(Control {
+        let attributes = Attributes {
             id: id.clone(),
             name,
             value: if was_rejected { self.sent.text(name).to_owned() } else { value },
             described_by: (!described_by.is_empty()).then(|| described_by.join(" ")),
             invalid: error.map(|_| "true"),
             autofocus: error.is_some(),
-        });
+        };
+        let control = control.view(attributes);
         let error = error.map(|error| {
             view! { <p class="error" id=error_id role="alert">{error.failure.to_string()}</p> }
         });
         let hint = hint_id.map(|id| view! { <p class="hint" id=id>{hint}</p> });
         view! { <div class="field"><label for=id>{label}</label>{control}{error}{hint}</div> }.into_any()
-    }
-
-    /// A text field.
-    pub fn text_field(&self, act: &str, field: Field) -> AnyView {
-        self.typed_field(act, field, "text", None)
-    }
-
-    /// A field for a whole number.
-    pub fn number_field(&self, act: &str, field: Field) -> AnyView {
-        self.typed_field(act, field, "text", Some("numeric"))
-    }
-
-    /// A field with the given input type.
-    pub fn typed_field(
-        &self,
-        act: &str,
-        field: Field,
-        input_type: &'static str,
-        inputmode: Option<&'static str>,
-    ) -> AnyView {
-        self.field(act, field, |Control { id, name, value, described_by, invalid, autofocus }| {
-            view! {
-                <input
-                    id=id
-                    name=name
-                    type=input_type
-                    value=value
-                    inputmode=inputmode
-                    autocomplete="off"
-                    spellcheck="false"
-                    autofocus=autofocus
-                    aria-describedby=described_by
-                    aria-invalid=invalid
-                />
-            }
-            .into_any()
-        })
-    }
-
-    /// A field to choose one of `options`, which are pairs of value and label.
-    pub fn choice(&self, act: &str, field: Field, options: Vec<(String, String)>) -> AnyView {
-        self.field(act, field, |Control { id, name, value, described_by, invalid, autofocus }| {
-            // Keep a rejected value that is not an option.
-            let unknown =
-                (!options.iter().any(|option| option.0 == value)).then(|| (value.clone(), value.clone()));
-            let options = options
-                .into_iter()
-                .chain(unknown)
-                .map(|(option, label)| {
-                    let is_selected = option == value;
-                    view! { <option value=option selected=is_selected>{label}</option> }
-                })
-                .collect_view();
-            view! {
-                <select
-                    id=id
-                    name=name
-                    autofocus=autofocus
-                    aria-describedby=described_by
-                    aria-invalid=invalid
-                >
-                    {options}
-                </select>
-            }
-            .into_any()
-        })
     }
 
     /// The hidden fields of every POST form: the CSRF token and the name of the form.
@@ -175,6 +185,78 @@ impl Visit {
             </form>
         }
         .into_any()
+    }
+}
+
+/// The attributes of a field's control.
+struct Attributes {
+    /// The id, which the label refers to.
+    id: String,
+    /// The name.
+    name: &'static str,
+    /// The rejected input, or the current value.
+    value: String,
+    /// The ids of the hint and the error.
+    described_by: Option<String>,
+    /// `"true"` if the value was rejected.
+    invalid: Option<&'static str>,
+    /// `true` to focus the control on load.
+    autofocus: bool,
+}
+
+impl Control {
+    fn view(self, attributes: Attributes) -> AnyView {
+        let Attributes { id, name, value, described_by, invalid, autofocus } = attributes;
+        match self {
+            Self::Input { input_type, inputmode, suggestions } => {
+                let list = (!suggestions.is_empty()).then(|| format!("{name}s"));
+                let options = suggestions.iter().copied().map(|text| view! { <option value=text></option> });
+                let options = options.collect_view();
+                let suggested = list.clone().map(|id| view! { <datalist id=id>{options}</datalist> });
+                view! {
+                    <input
+                        id=id
+                        name=name
+                        type=input_type
+                        value=value
+                        inputmode=inputmode
+                        list=list
+                        autocomplete="off"
+                        spellcheck="false"
+                        autofocus=autofocus
+                        aria-describedby=described_by
+                        aria-invalid=invalid
+                    />
+                    {suggested}
+                }
+                .into_any()
+            }
+            Self::Choice(options) => {
+                // Keep a rejected value that is not an option.
+                let unknown =
+                    (!options.iter().any(|option| option.0 == value)).then(|| (value.clone(), value.clone()));
+                let options = options
+                    .into_iter()
+                    .chain(unknown)
+                    .map(|(option, label)| {
+                        let is_selected = option == value;
+                        view! { <option value=option selected=is_selected>{label}</option> }
+                    })
+                    .collect_view();
+                view! {
+                    <select
+                        id=id
+                        name=name
+                        autofocus=autofocus
+                        aria-describedby=described_by
+                        aria-invalid=invalid
+                    >
+                        {options}
+                    </select>
+                }
+                .into_any()
+            }
+        }
     }
 }
 

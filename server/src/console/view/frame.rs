@@ -15,7 +15,7 @@ use super::{
     visit::{FieldError, Question, Visit},
     words::Tone,
 };
-use crate::sandboxes::{Access, Name, Sandbox};
+use crate::sandboxes::{Name, Sandbox};
 
 /// A page's success messages by key; `{}` is replaced by an argument.
 pub type SuccessMessages = &'static [(&'static str, &'static str)];
@@ -188,83 +188,79 @@ fn around(visit: &Visit, frame: Frame, message: Option<String>, body: AnyView) -
 
 /// The sign-in page. After signing in, it redirects to `requested_page`.
 pub fn sign_in_page(sandbox: &Sandbox, requested_page: &str, error: Option<String>) -> Html<String> {
-    Owner::new().with(|| {
-        let was_refused = error.is_some();
-        let error = error.map(|error| view! { <p class="error" id="token-error" role="alert">{error}</p> });
-        let described_by = if was_refused { "token-error token-hint" } else { "token-hint" };
-        let hint = if !sandbox.is_main() {
-            "The token that was given out when this sandbox was made, or the operator's."
-        } else if sandbox.settings.console_token.is_some() {
-            "The value of MKOPO_CONSOLE_TOKEN in this deployment."
-        } else {
-            "The server prints a link with the token at start and stores it as console.token in the data folder."
-        };
-        let content = view! {
-            <header class="bar">{brand(sandbox)}</header>
-            <main id="main" class="gate" tabindex="-1">
-                <div class="card in">
-                    <h1>"Sign in to the console"</h1>
-                    <p class="muted">"Enter the console token to continue."</p>
-                    <form method="post" action="/console/sign-in" class="stack">
-                        <input type="hidden" name="page" value=requested_page.to_owned() />
-                        <div class="field">
-                            <label for="token">"Token"</label>
-                            <input
-                                id="token"
-                                name="token"
-                                type="password"
-                                autocomplete="current-password"
-                                required=true
-                                autofocus=true
-                                aria-describedby=described_by
-                                aria-invalid=was_refused.then_some("true")
-                            />
-                            {error}
-                            <p class="hint" id="token-hint">{hint}</p>
-                        </div>
-                        <button class="btn main wide">"Sign in"</button>
-                    </form>
-                </div>
-            </main>
-        };
-        document(sandbox, "Sign in", content.into_any())
-    })
+    let was_refused = error.is_some();
+    let error = error.map(|error| view! { <p class="error" id="token-error" role="alert">{error}</p> });
+    let described_by = if was_refused { "token-error token-hint" } else { "token-hint" };
+    let hint = if !sandbox.is_main() {
+        "The token that was given out when this sandbox was made, or the operator's."
+    } else if sandbox.settings.console_token.is_some() {
+        "The value of MKOPO_CONSOLE_TOKEN in this deployment."
+    } else {
+        "The server prints a link with the token at start and stores it as console.token in the data folder."
+    };
+    let form = view! {
+        <form method="post" action="/console/sign-in" class="stack">
+            <input type="hidden" name="page" value=requested_page.to_owned() />
+            <div class="field">
+                <label for="token">"Token"</label>
+                <input
+                    id="token"
+                    name="token"
+                    type="password"
+                    autocomplete="current-password"
+                    required=true
+                    autofocus=true
+                    aria-describedby=described_by
+                    aria-invalid=was_refused.then_some("true")
+                />
+                {error}
+                <p class="hint" id="token-hint">{hint}</p>
+            </div>
+            <button class="btn main wide">"Sign in"</button>
+        </form>
+    };
+    let text = "Enter the console token to continue.".to_owned();
+    gate(sandbox, "Sign in", "Sign in to the console", text, Some(form.into_any()))
 }
 
 /// A page that shows a failure to somebody whose sign-in could not be checked.
 pub fn failure_page(sandbox: &Sandbox, text: String) -> Html<String> {
-    Owner::new().with(|| {
-        let content = view! {
-            <header class="bar">{brand(sandbox)}</header>
-            <main id="main" class="gate" tabindex="-1">
-                <div class="card in">
-                    <h1>"Something went wrong"</h1>
-                    <p class="muted">{text}</p>
-                </div>
-            </main>
-        };
-        document(sandbox, "Something went wrong", content.into_any())
-    })
+    gate(sandbox, "Something went wrong", "Something went wrong", text, None)
 }
 
 /// The page of a sign-in link. The script submits its form at once.
 pub fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Html<String> {
+    let form = view! {
+        <form method="post" action="/console/sign-in" class="stack" data-submit="">
+            <input type="hidden" name="page" value=requested_page.to_owned() />
+            <input type="hidden" name="token" value=token.to_owned() />
+            <button class="btn main wide">"Sign in"</button>
+        </form>
+    };
+    let text = "This link contains the console token.".to_owned();
+    gate(sandbox, "Sign in", "Sign in to the console", text, Some(form.into_any()))
+}
+
+/// A page for somebody who is not signed in.
+fn gate(
+    sandbox: &Sandbox,
+    title: &str,
+    heading: &'static str,
+    text: String,
+    form: Option<AnyView>,
+) -> Html<String> {
     Owner::new().with(|| {
         let content = view! {
             <header class="bar">{brand(sandbox)}</header>
             <main id="main" class="gate" tabindex="-1">
                 <div class="card in">
-                    <h1>"Sign in to the console"</h1>
-                    <p class="muted">"This link contains the console token."</p>
-                    <form method="post" action="/console/sign-in" class="stack" data-submit="">
-                        <input type="hidden" name="page" value=requested_page.to_owned() />
-                        <input type="hidden" name="token" value=token.to_owned() />
-                        <button class="btn main wide">"Sign in"</button>
-                    </form>
+                    <h1>{heading}</h1>
+                    <p class="muted">{text}</p>
+                    {form}
                 </div>
             </main>
         };
-        document(sandbox, "Sign in", content.into_any())
+        document(sandbox, title, content.into_any())
     })
 }
 
@@ -330,14 +326,14 @@ fn portal_link(sandbox: &Sandbox) -> AnyView {
 /// The name of this sandbox, and the menu of others.
 fn switch(visit: &Visit) -> Option<AnyView> {
     let name = visit.sandbox.name.to_string();
-    if visit.access != Access::Operator || !visit.sandbox.server.sandboxes.are_on() {
+    if !visit.has_sandboxes() {
         return None;
     }
     let main = Name::main();
     let others = std::iter::once(&main).chain(&visit.sandboxes).filter(|other| **other != visit.sandbox.name);
     let links = others
         .map(|other| {
-            view! { <a href=format!("/console/open?sandbox={other}")>{other.to_string()}</a> }
+            view! { <a href=open_address(other)>{other.to_string()}</a> }
         })
         .collect_view();
     Some(
@@ -353,18 +349,51 @@ fn switch(visit: &Visit) -> Option<AnyView> {
     )
 }
 
+/// The address that opens the console of another sandbox.
+pub fn open_address(name: &Name) -> String {
+    format!("/console/open?sandbox={name}")
+}
+
 fn entries(visit: &Visit, current: Option<Page>) -> AnyView {
-    let has_sandboxes = visit.access == Access::Operator && visit.sandbox.server.sandboxes.are_on();
     Page::ALL
         .iter()
         .copied()
-        .filter(|page| *page != Page::Sandboxes || has_sandboxes)
+        .filter(|page| *page != Page::Sandboxes || visit.has_sandboxes())
         .map(|page| {
             let aria_current = (current == Some(page)).then_some("page");
             view! { <a href=page.address() aria-current=aria_current>{page.icon().view()}{page.name()}</a> }
         })
         .collect_view()
         .into_any()
+}
+
+/// A card with a title; `id` is that of no other card on the page.
+pub fn card(id: &'static str, title: &'static str, body: impl IntoView + 'static) -> AnyView {
+    let title_id = format!("{id}-title");
+    let labelled_by = title_id.clone();
+    view! {
+        <section class="card" aria-labelledby=labelled_by>
+            <div class="top"><h2 id=title_id>{title}</h2></div>
+            {body.into_any()}
+        </section>
+    }
+    .into_any()
+}
+
+/// A card with a list that is refreshed, and with the form to filter it.
+pub fn list_card(
+    label: &'static str,
+    id: &'static str,
+    search_form: Option<AnyView>,
+    list: impl IntoView + 'static,
+) -> AnyView {
+    view! {
+        <section class="card" aria-label=label>
+            {search_form}
+            <div id=id data-live="">{list.into_any()}</div>
+        </section>
+    }
+    .into_any()
 }
 
 /// A highlighted line at the top of a page.

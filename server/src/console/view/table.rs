@@ -14,12 +14,18 @@ pub enum Head {
     Hidden(&'static str),
 }
 
+pub use Head::{Hidden, Left, Right};
+
 /// A table of `rows` under `heads`.
-pub fn table<const COLUMNS: usize>(heads: [Head; COLUMNS], rows: impl IntoView + 'static) -> AnyView {
+pub fn table<const COLUMNS: usize, R: IntoView + 'static>(
+    heads: [Head; COLUMNS],
+    rows: impl IntoIterator<Item = R>,
+) -> AnyView {
+    let rows = rows.into_iter().collect_view().into_any();
     let heads = heads.map(|head| match head {
-        Head::Left(label) => view! { <th scope="col">{label}</th> }.into_any(),
-        Head::Right(label) => view! { <th scope="col" class="right">{label}</th> }.into_any(),
-        Head::Hidden(label) => {
+        Left(label) => view! { <th scope="col">{label}</th> }.into_any(),
+        Right(label) => view! { <th scope="col" class="right">{label}</th> }.into_any(),
+        Hidden(label) => {
             view! { <th scope="col"><span class="visually-hidden">{label}</span></th> }.into_any()
         }
     });
@@ -28,7 +34,7 @@ pub fn table<const COLUMNS: usize>(heads: [Head; COLUMNS], rows: impl IntoView +
             <thead>
                 <tr>{heads.collect_view()}</tr>
             </thead>
-            <tbody>{rows.into_any()}</tbody>
+            <tbody>{rows}</tbody>
         </table>
     }
     .into_any()

@@ -14,6 +14,13 @@ use axum::{
 };
 use base::error::Failure;
 use lending::events::Trail;
+use serde::{
+    Deserialize,
+    de::{
+        IntoDeserializer,
+        value::{Error, MapDeserializer, StrDeserializer},
+    },
+};
 
 /// The fields of a form or a query string.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +54,25 @@ impl Fields {
             text.parse().map_err(|_| FieldError { field: name, failure: failure() })
         };
         self.given(name).map(parse).transpose()
+    }
+
+    /// The value that field `name` names, as in the API.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn named<'de, T: Deserialize<'de>>(&'de self, name: &'static str) -> Result<T, Failure> {
+        let given: StrDeserializer<'de, Error> = self.text(name).into_deserializer();
+        T::deserialize(given).map_err(|error| Failure::BadField { field: name, text: error.to_string() })
+    }
+
+    /// The parameters `names` of the query string, as in the API; empty if they are not given.
+    ///
+    /// # Errors
+    /// [`Failure::BadParameter`].
+    pub fn parameters<'de, T: Deserialize<'de>>(&'de self, names: &[&'static str]) -> Result<T, Failure> {
+        let given = names.iter().map(|name| (*name, self.text(name)));
+        T::deserialize(MapDeserializer::<_, Error>::new(given))
+            .map_err(|error| Failure::BadParameter(error.to_string()))
     }
 }
 
@@ -123,17 +149,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         let signed_in = parts.extensions.get::<SignedIn>().cloned().ok_or(ConsoleRefusal::NoConsoleToken)?;
-        Ok(Self {
-            sandbox: Sandbox::of(parts)?.clone(),
-            query: Fields::parse(parts.uri.query().unwrap_or_default().as_bytes()),
-            sent: signed_in.sent,
-            csrf: signed_in.csrf,
-            access: signed_in.access,
-            sandboxes: signed_in.sandboxes,
-            trail: parts.extensions.get().cloned().unwrap_or_default(),
-            error: None,
-            is_error_shown: AtomicBool::new(false),
-        })
+        let query = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        let trail: Trail = parts.extensions.get().cloned().unwrap_or_default();
+        Ok(Self::new(Sandbox::of(parts)?.clone(), query, signed_in, trail))
     }
 }
 
@@ -168,6 +186,18 @@ impl Done {
 }
 
 impl Visit {
+    /// A request of `signed_in` to `sandbox` with the query string `query`, whose form has no error yet.
+    pub fn new(sandbox: Sandbox, query: Fields, signed_in: SignedIn, trail: Trail) -> Self {
+        let SignedIn { csrf, access, sandboxes, sent } = signed_in;
+        let is_error_shown = AtomicBool::new(false);
+        Self { sandbox, query, sent, csrf, access, sandboxes, trail, error: None, is_error_shown }
+    }
+
+    /// Returns `true` if the operator may make and open sandboxes.
+    pub fn has_sandboxes(&self) -> bool {
+        self.access == Access::Operator && self.sandbox.server.sandboxes.are_on()
+    }
+
     /// Returns `true` until the form is confirmed, in the script's dialog or on a page.
     pub fn needs_confirmation(&self) -> bool {
         self.sent.text("confirmed") != "yes"

@@ -14,7 +14,8 @@ pub fn kes(amount: Kes) -> String {
 }
 
 /// `25,000`.
-pub fn number(number: i64) -> String {
+pub fn number(number: impl TryInto<i64>) -> String {
+    let number = number.try_into().unwrap_or(i64::MAX);
     let digits = number.unsigned_abs().to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3 + 1);
     if number < 0 {
@@ -30,9 +31,10 @@ pub fn number(number: i64) -> String {
 }
 
 /// `1 message`, `2 messages`.
-pub fn count(n: usize, one: &str) -> String {
+pub fn count(n: impl TryInto<i64>, one: &str) -> String {
+    let n = n.try_into().unwrap_or(i64::MAX);
     let many = if n == 1 { "" } else { "s" };
-    format!("{} {one}{many}", number(i64::try_from(n).unwrap_or(i64::MAX)))
+    format!("{} {one}{many}", number(n))
 }
 
 /// `14 Nov 2026, 12:00:00`.
