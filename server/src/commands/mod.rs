@@ -11,6 +11,7 @@ mod serve;
 mod server;
 mod slice;
 mod story;
+mod terminal;
 mod user;
 
 use std::process::ExitCode;

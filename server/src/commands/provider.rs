@@ -1,13 +1,14 @@
 //! `mkopo provider`: tries a provider against the contract, and records made-up data of the same shape.
 
 use std::{
-    io::{BufRead, IsTerminal, Write},
+    io::{IsTerminal, Write},
     path::PathBuf,
 };
 
 use anyhow::{Context, bail};
 use secrecy::SecretString;
 
+use super::terminal;
 use base::{clock::Clock, email::Email, randomness::Randomness};
 use provider::{
     caller::Caller,
@@ -100,9 +101,7 @@ impl Access {
         let caller = Caller::new(self.url, self.ca.as_deref())?;
         let password = match self.password {
             Some(password) => password,
-            None if std::io::stdin().is_terminal() => {
-                rpassword::prompt_password("Password: ").context("the password could not be read")?.into()
-            }
+            None if std::io::stdin().is_terminal() => terminal::password("Password: ")?.into(),
             None => bail!("there is no terminal to prompt for the password; set MKOPO_PROVIDER_PASSWORD"),
         };
         Ok((caller, Credentials { email: self.email.to_string(), password }))
@@ -147,19 +146,11 @@ pub async fn run(arguments: ProviderArguments) -> anyhow::Result<()> {
 
 /// Asks on the terminal for the consent to a payout.
 fn confirm_payout(chosen: &Chosen) -> anyhow::Result<bool> {
-    if !std::io::stdin().is_terminal() {
-        bail!("this pays out a loan; add --yes to pay it out without being asked");
-    }
     let Chosen { loan_id, amount, phone } = chosen;
-    let mut terminal = std::io::stderr();
-    write!(
-        terminal,
-        "Pay out loan {loan_id}, KES {amount} to {phone}, with the provider's money? Type yes: "
-    )?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(answer.trim().eq_ignore_ascii_case("yes"))
+    terminal::confirm(
+        &format!("Pay out loan {loan_id}, KES {amount} to {phone}, with the provider's money?"),
+        "this pays out a loan; add --yes to pay it out without being asked",
+    )
 }
 
 /// Prints one line for each call, with its violations below it.

@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::server::{Body, ServerArguments, given};
+use super::{
+    server::{Body, ServerArguments, given},
+    terminal::{elements, print_list},
+};
 use crate::{console::stories::read_file, sandboxes::Name};
 use lending::demo::Recording;
 
@@ -83,8 +86,7 @@ pub fn run(settings: SandboxSettings) -> anyhow::Result<()> {
         SandboxCommand::List { json } => print_all(&server.console("GET", "/sandboxes", Body::Empty)?, json),
         SandboxCommand::Remove { name } => {
             server.console("DELETE", &format!("/sandboxes/{}", Name::existing(&name)?), Body::Empty)?;
-            writeln!(std::io::stdout(), "{name} is removed.")?;
-            Ok(())
+            Ok(writeln!(std::io::stdout(), "{name} is removed.")?)
         }
     }
 }
@@ -120,25 +122,16 @@ fn print_made(made: &Value) -> anyhow::Result<()> {
     let fields = ["name", "url", "console_url", "token", "created_at", "expires_at"];
     let shown: serde_json::Map<String, Value> =
         fields.iter().map(|field| ((*field).to_owned(), made[*field].clone())).collect();
-    writeln!(std::io::stdout(), "{:#}", Value::Object(shown))?;
-    Ok(())
+    Ok(writeln!(std::io::stdout(), "{:#}", Value::Object(shown))?)
 }
 
 fn print_all(all: &Value, is_json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    if is_json {
-        writeln!(out, "{all:#}")?;
-        return Ok(());
-    }
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Null => "-".to_owned(),
         other => other.to_string(),
     };
-    for one in all.as_array().into_iter().flatten() {
-        let fields = ["name", "url", "calls", "last_used_at", "expires_at", "size"];
-        let fields: Vec<String> = fields.iter().map(|field| text(&one[*field])).collect();
-        writeln!(out, "{}", fields.join("\t"))?;
-    }
-    Ok(())
+    let fields = ["name", "url", "calls", "last_used_at", "expires_at", "size"];
+    let rows = elements(all).map(|one| fields.map(|field| text(&one[field])));
+    print_list(all, is_json, rows)
 }

@@ -5,7 +5,10 @@ use std::{io::Write, path::PathBuf};
 use anyhow::bail;
 use serde_json::{Value, json};
 
-use super::server::{Body, ServerArguments, given};
+use super::{
+    server::{Body, ServerArguments, given},
+    terminal::{self, elements, print_list},
+};
 use crate::console::stories::read_file;
 
 /// The arguments of `mkopo story`.
@@ -88,15 +91,12 @@ pub fn run(settings: StorySettings) -> anyhow::Result<()> {
         }
         StoryCommand::Links { server, json } => {
             let all = server.open(None)?.console("GET", "/story-links", Body::Empty)?;
-            if json {
-                writeln!(out, "{all:#}")?;
-                return Ok(());
-            }
-            for link in all.as_array().into_iter().flatten() {
-                let text = |field: &str| link[field].as_str().unwrap_or_default();
+            let row = |link: &Value| {
+                let text = |field: &str| terminal::text(&link[field], "");
                 let made = format!("{} of {}", link["made"], link["worlds"]);
-                writeln!(out, "{}\t{}\t{made}\t{}", text("id"), text("story"), text("works_until"))?;
-            }
+                [text("id"), text("story"), made, text("works_until")]
+            };
+            print_list(&all, json, elements(&all).map(row))?;
         }
         StoryCommand::Revoke { server, id } => {
             server.open(None)?.console("DELETE", &format!("/story-links/{id}"), Body::Empty)?;

@@ -1,14 +1,15 @@
 //! `mkopo user`: manages the accounts of staff.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 
 use anyhow::{Context, bail};
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     folder_lock,
     server::{Body, ServerArguments, part},
+    terminal::{self, elements, print_list},
 };
 use base::{clock::Clock, email::Email, phone::Msisdn, randomness::Randomness};
 use lending::{
@@ -164,25 +165,13 @@ async fn open(database: &Database, account: NewAccount) -> anyhow::Result<()> {
 
 fn list(server: ServerArguments, is_json: bool) -> anyhow::Result<()> {
     let staff = server.open(None)?.console("GET", "/staff", Body::Empty)?;
-    let mut out = std::io::stdout().lock();
-    if is_json {
-        writeln!(out, "{staff:#}")?;
-        return Ok(());
-    }
-    for account in staff.as_array().into_iter().flatten() {
-        let text = |field: &str| account[field].as_str().unwrap_or_default();
+    let row = |account: &Value| {
+        let text = |field: &str| terminal::text(&account[field], "");
         let state = if account["is_active"] == true { "active" } else { "inactive" };
-        writeln!(
-            out,
-            "{}\t{} {}\t{}\t{}\t{state}",
-            text("email"),
-            text("first_name"),
-            text("last_name"),
-            text("phone_number"),
-            text("role")
-        )?;
-    }
-    Ok(())
+        let name = format!("{} {}", text("first_name"), text("last_name"));
+        [text("email"), name, text("phone_number"), text("role"), state.to_owned()]
+    };
+    print_list(&staff, is_json, elements(&staff).map(row))
 }
 
 fn set_active(Account { server, email }: Account, is_active: bool) -> anyhow::Result<()> {
@@ -201,11 +190,8 @@ fn read_password(from_stdin: bool) -> anyhow::Result<SecretString> {
         std::io::stdin().lock().read_line(&mut line).context("the password could not be read")?;
         line.trim_end_matches(['\r', '\n']).into()
     } else if std::io::stdin().is_terminal() {
-        let typed = rpassword::prompt_password("Password: ").context("the password could not be read")?;
-        if typed
-            != rpassword::prompt_password("Repeat the password: ")
-                .context("the password could not be read")?
-        {
+        let typed = terminal::password("Password: ")?;
+        if typed != terminal::password("Repeat the password: ")? {
             bail!("the two passwords differ");
         }
         typed.into()

@@ -293,7 +293,7 @@ impl Metrics {
     /// Counts a report of pages on an existing build.
     pub fn reported(&self, report: &Report, times: u64) {
         let Report { slice, version, outcome, .. } = report;
-        self.slices.loads.with_label_values(&[slice.as_str(), version, outcome.name()]).inc_by(times);
+        self.slices.loads.with_label_values(&[slice.as_str(), version, &outcome.to_string()]).inc_by(times);
         if let Some(took) = report.took() {
             let time = self.slices.load_time.with_label_values(&[slice, version]);
             (0..times).for_each(|_| time.observe(took.as_secs_f64()));

@@ -45,6 +45,15 @@ impl<'de> DeserializeSeed<'de> for Piece<'_, '_> {
     }
 }
 
+// The functions of the visitor that keep a value as it is.
+macro_rules! kept_as_it_is {
+    ($($visit:ident: $kind:ty),+) => {
+        $(fn $visit<E>(self, value: $kind) -> Result<Value, E> {
+            Ok(value.into())
+        })+
+    };
+}
+
 impl<'de> Visitor<'de> for Piece<'_, '_> {
     type Value = Value;
 
@@ -56,25 +65,7 @@ impl<'de> Visitor<'de> for Piece<'_, '_> {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
+    kept_as_it_is!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Value, A::Error> {
         if let Some(each) = self.each {

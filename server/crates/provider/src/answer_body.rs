@@ -107,13 +107,10 @@ impl AnswerBody {
 /// The reason why an answer is cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CutOff {
-    /// The provider closed the connection.
     #[error("the provider broke the connection off")]
     Broke,
-    /// The provider took too long.
     #[error("the provider took too long")]
     Slow,
-    /// The answer is larger than allowed.
     #[error("the provider's answer is too large")]
     TooLarge,
 }

@@ -18,28 +18,14 @@ const MAX_KEPT: usize = 500;
 /// The differences of one server.
 #[derive(Debug, Default)]
 pub struct Held {
-    found: Mutex<BTreeMap<Key, Times>>,
+    found: Mutex<BTreeMap<Key, Found>>,
     checked: AtomicU64,
     skipped: AtomicU64,
     not_kept: AtomicU64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    operation: String,
-    side: Side,
-    place: String,
-    kind: Kind,
-}
-
-#[derive(Clone, Debug)]
-struct Times {
-    count: u64,
-    first: UnixMillis,
-    last: UnixMillis,
-    text: String,
-    example: Value,
-}
+/// The operation, the side, the place and the kind of a difference.
+type Key = (String, Side, String, Kind);
 
 /// A difference that was found, with its count.
 #[derive(Clone, Debug, Serialize)]
@@ -88,12 +74,14 @@ impl Held {
         let mut found = self.found.lock();
         for difference in differences {
             let Difference { kind, place, text, example, count } = difference;
-            let key = Key { operation: operation.to_owned(), side, place, kind };
-            if let Some(times) = found.get_mut(&key) {
-                times.count += count;
-                times.last = at;
+            let operation = operation.to_owned();
+            let key = (operation.clone(), side, place.clone(), kind);
+            if let Some(known) = found.get_mut(&key) {
+                known.count += count;
+                known.last = at;
             } else if found.len() < MAX_KEPT {
-                found.insert(key, Times { count, first: at, last: at, text, example });
+                let (first, last) = (at, at);
+                found.insert(key, Found { operation, side, place, kind, text, count, first, last, example });
             } else {
                 self.not_kept.fetch_add(count, Ordering::Relaxed);
             }
@@ -113,15 +101,9 @@ impl Held {
 
     /// Returns all differences that were found, with the address of the provider.
     pub fn report(&self, provider: Option<String>) -> Report {
-        let found = self.found.lock().clone();
-        let found = found.into_iter().map(|(key, times)| {
-            let Key { operation, side, place, kind } = key;
-            let Times { count, first, last, text, example } = times;
-            Found { operation, side, place, kind, text, count, first, last, example }
-        });
+        let found: Vec<Found> = self.found.lock().values().cloned().collect();
         let (checked, skipped) = self.counts();
-        let (violations, unknown_fields): (Vec<_>, Vec<_>) =
-            found.partition(|found| found.kind.is_violation());
+        let (violations, unknown_fields) = found.into_iter().partition(|found| found.kind.is_violation());
         Report {
             provider,
             checked,

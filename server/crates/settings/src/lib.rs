@@ -331,10 +331,7 @@ impl Settings {
 
     /// The address at which people reach the portal.
     pub fn portal_address(&self) -> String {
-        match self.public_url.as_ref().and_then(|url| url.to_str().ok()) {
-            Some(url) => url.to_owned(),
-            None => format!("http://{}", values::on_this_machine(self.listen)),
-        }
+        address(self.public_url.as_ref(), self.listen)
     }
 
     /// The address that the console listens on; `None` if it is off.
@@ -344,11 +341,7 @@ impl Settings {
 
     /// The address at which people reach the console; `None` if it is off.
     pub fn console_address(&self) -> Option<String> {
-        let address = self.console_listen()?;
-        Some(match self.console_public_url.as_ref().and_then(|url| url.to_str().ok()) {
-            Some(url) => url.to_owned(),
-            None => format!("http://{}", values::on_this_machine(address)),
-        })
+        Some(address(self.console_public_url.as_ref(), self.console_listen()?))
     }
 
     /// The duration of a session.
@@ -377,5 +370,13 @@ impl Settings {
             return None;
         }
         self.smtp_url.as_ref().or(self.smtp_url_file.as_ref())
+    }
+}
+
+/// The `public` address, or else that at which this machine reaches a service that listens on `listen`.
+fn address(public: Option<&HeaderValue>, listen: SocketAddr) -> String {
+    match public.and_then(|url| url.to_str().ok()) {
+        Some(url) => url.to_owned(),
+        None => format!("http://{}", values::on_this_machine(listen)),
     }
 }

@@ -2,7 +2,9 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    ops::RangeBounds,
     path::PathBuf,
+    str::FromStr,
     time::Duration,
 };
 
@@ -98,52 +100,51 @@ pub fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
+/// The `value`, or else the `advice`.
+fn or_advice<T>(value: Option<T>, advice: &str) -> Result<T, String> {
+    value.ok_or_else(|| advice.to_owned())
+}
+
+/// A whole number in `range`, or else the `advice`.
+fn number<N: FromStr + PartialOrd>(
+    text: &str,
+    range: impl RangeBounds<N>,
+    advice: &str,
+) -> Result<N, String> {
+    or_advice(text.parse().ok().filter(|number| range.contains(number)), advice)
+}
+
 /// A number of minutes, up to 30 days.
 pub fn session_minutes(text: &str) -> Result<u32, String> {
-    text.parse()
-        .ok()
-        .filter(|minutes| (1..=43_200).contains(minutes))
-        .ok_or_else(|| "give whole minutes from 1 to 43200".to_owned())
+    number(text, 1..=43_200, "give whole minutes from 1 to 43200")
 }
 
 /// A number of days, up to ten years.
 pub fn days(text: &str) -> Result<u32, String> {
-    text.parse()
-        .ok()
-        .filter(|days| (1..=3650).contains(days))
-        .ok_or_else(|| "give whole days from 1 to 3650".to_owned())
+    number(text, 1..=3650, "give whole days from 1 to 3650")
 }
 
 /// A time in days, such as 90d.
 pub fn lifetime(text: &str) -> Result<Duration, String> {
     let days = text.strip_suffix('d').and_then(|days| self::days(days).ok());
-    days.map(|days| Duration::from_hours(24 * u64::from(days)))
-        .ok_or_else(|| "give days from 1d to 3650d".to_owned())
+    or_advice(days.map(|days| Duration::from_hours(24 * u64::from(days))), "give days from 1d to 3650d")
 }
 
 /// The name of a deploy token.
 pub fn token_name(text: &str) -> Result<String, String> {
     let is_name = (1..=60).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    is_name
-        .then(|| text.to_owned())
-        .ok_or_else(|| "give up to 60 letters, digits, dashes and dots".to_owned())
+    or_advice(is_name.then(|| text.to_owned()), "give up to 60 letters, digits, dashes and dots")
 }
 
 /// A number of builds.
 pub fn builds(text: &str) -> Result<u32, String> {
-    text.parse()
-        .ok()
-        .filter(|builds| *builds <= 1000)
-        .ok_or_else(|| "give a whole number from 0 to 1000".to_owned())
+    number(text, ..=1000, "give a whole number from 0 to 1000")
 }
 
 /// A number of sandboxes.
 pub fn sandboxes(text: &str) -> Result<u32, String> {
-    text.parse()
-        .ok()
-        .filter(|sandboxes| *sandboxes <= 10_000)
-        .ok_or_else(|| "give a whole number from 0 to 10000".to_owned())
+    number(text, ..=10_000, "give a whole number from 0 to 10000")
 }
 
 /// A domain name, without a port.
@@ -168,19 +169,17 @@ pub fn time_zone(text: &str) -> Result<TimeZone, String> {
 /// A name without characters that can't be seen.
 pub fn name(text: &str) -> Result<String, String> {
     let name = text.trim();
-    if name.is_empty() || !base::text::is_plain(name) {
-        return Err("give a name of at least one letter, without characters that can't be seen".to_owned());
-    }
-    Ok(name.to_owned())
+    let is_name = !name.is_empty() && base::text::is_plain(name);
+    let advice = "give a name of at least one letter, without characters that can't be seen";
+    or_advice(is_name.then(|| name.to_owned()), advice)
 }
 
 /// A filter in the syntax of `tracing`.
 pub fn log(text: &str) -> Result<String, String> {
     // Names of targets are ASCII, and the parser panics at some other letters (tracing-subscriber 0.3.23).
     let is_filter = text.is_ascii() && EnvFilter::try_new(text).is_ok();
-    is_filter
-        .then(|| text.to_owned())
-        .ok_or_else(|| "give a level such as info, or target=level pairs separated by commas".to_owned())
+    let advice = "give a level such as info, or target=level pairs separated by commas";
+    or_advice(is_filter.then(|| text.to_owned()), advice)
 }
 
 /// An e-mail address, with or without a name.
@@ -200,32 +199,22 @@ pub fn phone(text: &str) -> Result<Msisdn, String> {
 
 /// A secret long enough for HS256 (RFC 7518, 3.2).
 pub fn jwt_secret(text: &str) -> Result<SecretString, String> {
-    if text.len() < 32 {
-        return Err("give at least 32 bytes, or leave it unset to have one generated".to_owned());
-    }
-    Ok(text.into())
+    let is_long = text.len() >= 32;
+    or_advice(is_long.then(|| text.into()), "give at least 32 bytes, or leave it unset to have one generated")
 }
 
 /// A token for the console, valid in a header and in a URL.
 pub fn console_token(text: &str) -> Result<SecretString, String> {
-    if !is_console_token(text) {
-        return Err(
-            "give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
-             have one generated"
-                .to_owned(),
-        );
-    }
-    Ok(text.into())
+    let advice = "give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
+                  have one generated";
+    or_advice(is_console_token(text).then(|| text.into()), advice)
 }
 
 /// The token of the console of a service that is running.
 pub fn existing_console_token(text: &str) -> Result<SecretString, String> {
-    if !is_console_token(text) {
-        return Err("a console token has at least 16 letters, digits, dashes, dots, underscores or tildes; \
-                    the service stores its own as console.token in its data folder, unless one is configured"
-            .to_owned());
-    }
-    Ok(text.into())
+    let advice = "a console token has at least 16 letters, digits, dashes, dots, underscores or tildes; \
+                  the service stores its own as console.token in its data folder, unless one is configured";
+    or_advice(is_console_token(text).then(|| text.into()), advice)
 }
 
 fn is_console_token(text: &str) -> bool {
@@ -271,15 +260,12 @@ pub fn origin(text: &str) -> Result<HeaderValue, String> {
 
 /// A whole number from 1.
 pub fn positive(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "give a whole number from 1".to_owned())
+    number(text, 1.., "give a whole number from 1")
 }
 
 /// A number of seconds, up to 25: a call takes at most 30.
 pub fn provider_seconds(text: &str) -> Result<u32, String> {
-    text.parse()
-        .ok()
-        .filter(|seconds| (1..=25).contains(seconds))
-        .ok_or_else(|| "give whole seconds from 1 to 25".to_owned())
+    number(text, 1..=25, "give whole seconds from 1 to 25")
 }
 
 /// A number of bytes, with a unit or without.

@@ -70,11 +70,8 @@ async fn change(
             let live_before = before.live.as_ref();
             let previous = if act == SliceAction::RolledBack { None } else { live_before };
             set_live(connection, &name, Some(&version), previous).await?;
-            if is_watched {
-                watched::begin_live(connection, &bundled, &name, &version, live_before, &mark).await?;
-            } else {
-                watched::end(connection, &name).await?;
-            }
+            watched::begin_live(connection, &bundled, &name, &version, live_before, is_watched, &mark)
+                .await?;
             trail::add(connection, mark, act, &name, Some(&version), live_before, None).await?;
             read_one(connection, &bundled, &name).await
         })

@@ -4,8 +4,8 @@ use std::io::{ErrorKind, Seek, Write};
 
 use axum::{
     Json as Answer, Router,
-    extract::Request,
-    http::{Method, StatusCode},
+    extract::{FromRequestParts, Request},
+    http::{Method, StatusCode, request::Parts},
     routing::{delete, get, post},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -39,24 +39,19 @@ const BUILDS: &str = "/slices";
 
 /// The routes under the console's API.
 pub fn routes() -> Router {
+    changes::<Operator>(BUILDS).route(BUILDS, get(list).post(publish)).route("/slices/{name}", delete(remove))
+}
+
+/// The routes of the calls that change which builds of a slice browsers get, below `builds`.
+pub(super) fn changes<A: Author>(builds: &str) -> Router {
+    let rollout = |act| move |slices, author, name| change::<A>(act, slices, author, name);
     Router::new()
-        .route(BUILDS, get(list).post(publish))
-        .route("/slices/{name}", delete(remove))
-        .route("/slices/{name}/activate", post(activate))
-        .route("/slices/{name}/rollback", post(roll_back))
-        .route("/slices/{name}/rollout", post(roll_out))
-        .route(
-            "/slices/{name}/hold",
-            post(|slices, trail, name, by| change(Change::Hold, slices, trail, name, by)),
-        )
-        .route(
-            "/slices/{name}/promote",
-            post(|slices, trail, name, by| change(Change::Promote, slices, trail, name, by)),
-        )
-        .route(
-            "/slices/{name}/abort",
-            post(|slices, trail, name, by| change(Change::Abort, slices, trail, name, by)),
-        )
+        .route(&format!("{builds}/{{name}}/activate"), post(activate::<A>))
+        .route(&format!("{builds}/{{name}}/rollback"), post(roll_back::<A>))
+        .route(&format!("{builds}/{{name}}/rollout"), post(roll_out::<A>))
+        .route(&format!("{builds}/{{name}}/hold"), post(rollout(Change::Hold)))
+        .route(&format!("{builds}/{{name}}/promote"), post(rollout(Change::Promote)))
+        .route(&format!("{builds}/{{name}}/abort"), post(rollout(Change::Abort)))
 }
 
 /// Returns `true` if a call under the console's API uploads a build. Its body may exceed the usual limit
@@ -80,10 +75,47 @@ async fn list(slices: Slices) -> Result<Answer<Overview>, Failure> {
     Ok(Answer(Overview { shell: builds::live_shell(&slices).cloned(), slices, trail }))
 }
 
-/// The mark of a change by somebody who states a name, or none: all programs have the same token.
-fn stated(slices: &Slices, by: Option<String>, trail: Trail) -> Result<Mark, Failure> {
-    let trail = by.iter().fold(trail, |trail, by| trail.noting(format!("by: {by}")));
-    Mark::now(slices, by, trail)
+/// The author of a call that changes a slice.
+pub(super) trait Author: FromRequestParts<(), Rejection = Failure> + Send + Sync + 'static {
+    /// The slice that the call names, if the author may change it.
+    fn slice(&self, slices: &Slices, name: &str) -> impl Future<Output = Result<SliceName, Failure>> + Send;
+
+    /// The mark of the change.
+    fn mark(self, slices: &Slices) -> Result<Mark, Failure>;
+}
+
+/// Somebody with the console's token, who states a name, or none: all programs have the same token.
+struct Operator {
+    trail: Trail,
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ByQuery {
+    by: Option<String>,
+}
+
+impl FromRequestParts<()> for Operator {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &()) -> Result<Self, Failure> {
+        let trail = Trail::from_request_parts(parts, state).await?;
+        let Query(ByQuery { by }) = Query::from_request_parts(parts, state).await?;
+        Ok(Self { trail, by })
+    }
+}
+
+impl Author for Operator {
+    async fn slice(&self, _: &Slices, name: &str) -> Result<SliceName, Failure> {
+        SliceName::from_request(name)
+    }
+
+    fn mark(self, slices: &Slices) -> Result<Mark, Failure> {
+        let Self { trail, by } = self;
+        let trail = by.iter().fold(trail, |trail, by| trail.noting(format!("by: {by}")));
+        Mark::now(slices, by, trail)
+    }
 }
 
 #[derive(Deserialize)]
@@ -106,13 +138,11 @@ async fn publish(
     Query(PublishQuery { by, hold, force, percent, plan, watch }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
-    let mark = stated(&slices, by, trail)?;
-    let share = Share::from_request(percent, plan.as_deref())?;
-    let publication = publication(&slices, hold, force, share, watch)?;
+    let mark = Operator { trail, by }.mark(&slices)?;
+    let publication = publication(&slices, hold, force, percent, plan.as_deref(), watch)?;
     let bundled = Bundled::of(&slices).await?;
     let build = receive(&slices, &bundled, request).await?;
-    let (slice, is_new) = publish::publish(&slices.database, &bundled, build, publication, mark).await?;
-    Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
+    publish_received(&slices, &bundled, build, publication, mark).await
 }
 
 /// The options for publishing a build.
@@ -120,15 +150,29 @@ pub(super) fn publication(
     slices: &Slices,
     hold: bool,
     force: bool,
-    share: Option<Share>,
+    percent: Option<u8>,
+    plan: Option<&str>,
     is_watched: bool,
 ) -> Result<Publication, Failure> {
+    let share = Share::from_request(percent, plan)?;
     if hold && share.is_some() {
         return Err(Failure::BadValue("A build that is held goes to nobody: give no percentage".to_owned()));
     }
     // Only those of `main` are compressed: the builds of sandboxes are not for many visitors.
     let compress_at = slices.are_of_main().then(|| slices.clock.unset_now());
     Ok(Publication { hold, share, is_watched, force, compress_at })
+}
+
+/// Publishes a build that was received. The status says whether it is new.
+pub(super) async fn publish_received(
+    slices: &Slices,
+    bundled: &Bundled,
+    build: Build,
+    publication: Publication,
+    mark: Mark,
+) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
+    let (slice, is_new) = publish::publish(&slices.database, bundled, build, publication, mark).await?;
+    Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
 /// Receives the build in an archive of limited size, and checks that the live shell can load it.
@@ -183,76 +227,64 @@ pub(super) async fn receive(slices: &Slices, bundled: &Bundled, request: Request
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ByQuery {
-    by: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ActivateBody {
-    pub version: String,
+struct ActivateBody {
+    version: String,
     #[serde(default = "yes")]
-    pub watch: bool,
+    watch: bool,
 }
 
-async fn activate(
+async fn activate<A: Author>(
     slices: Slices,
-    trail: Trail,
+    author: A,
     Path(name): Path<String>,
-    Query(ByQuery { by }): Query<ByQuery>,
     Json(ActivateBody { version, watch }): Json<ActivateBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = SliceName::from_request(&name)?;
+    let name = author.slice(&slices, &name).await?;
     let version = name.version_from_request(&version)?;
-    let mark = stated(&slices, by, trail)?;
-    let bundled = Bundled::of(&slices).await?;
+    let (mark, bundled) = (author.mark(&slices)?, Bundled::of(&slices).await?);
     activate::activate(&slices.database, &bundled, name, version, watch, mark).await.map(Answer)
 }
 
-async fn roll_back(
+async fn roll_back<A: Author>(
     slices: Slices,
-    trail: Trail,
+    author: A,
     Path(name): Path<String>,
-    Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, stated(&slices, by, trail)?);
-    let bundled = Bundled::of(&slices).await?;
+    let name = author.slice(&slices, &name).await?;
+    let (mark, bundled) = (author.mark(&slices)?, Bundled::of(&slices).await?);
     activate::roll_back(&slices.database, &bundled, name, mark).await.map(Answer)
 }
 
-async fn roll_out(
+async fn roll_out<A: Author>(
     slices: Slices,
-    trail: Trail,
+    author: A,
     Path(name): Path<String>,
-    Query(ByQuery { by }): Query<ByQuery>,
     Json(body): Json<RolloutBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = SliceName::from_request(&name)?;
+    let name = author.slice(&slices, &name).await?;
     let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
-    let (mark, bundled) = (stated(&slices, by, trail)?, Bundled::of(&slices).await?);
+    let (mark, bundled) = (author.mark(&slices)?, Bundled::of(&slices).await?);
     let database = &slices.database;
     roll_out::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
 }
 
-async fn change(
+async fn change<A: Author>(
     change: Change,
     slices: Slices,
-    trail: Trail,
+    author: A,
     Path(name): Path<String>,
-    Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, stated(&slices, by, trail)?);
-    let bundled = Bundled::of(&slices).await?;
+    let name = author.slice(&slices, &name).await?;
+    let (mark, bundled) = (author.mark(&slices)?, Bundled::of(&slices).await?);
     roll_out::change(&slices.database, &bundled, name, change, mark).await.map(Answer)
 }
 
 async fn remove(
     slices: Slices,
-    trail: Trail,
+    operator: Operator,
     Path(name): Path<String>,
-    Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, stated(&slices, by, trail)?);
+    let (name, mark) = (SliceName::from_request(&name)?, operator.mark(&slices)?);
     let bundled = Bundled::of(&slices).await?;
     remove::remove(&slices.database, &bundled, name, mark).await.map(Answer)
 }

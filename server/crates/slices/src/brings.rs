@@ -174,29 +174,20 @@ impl Brings {
     fn check_entry(&self, entry: &MenuEntry, shell: &Shell) -> Result<(), Failure> {
         let MenuEntry { label, to, icon, position, roles, below } = entry;
         check_text("label", label, 40)?;
-        if self.screens.iter().all(|screen| screen.path != *to) {
-            return Err(bad(format!("Its menu entry {label:?} leads to {to:?}, which is no screen of it")));
-        }
-        if !shell.icons.is_empty() && !shell.icons.contains(icon) {
-            return Err(bad(format!(
-                "Its menu entry {label:?} has the icon {icon:?}, which mfe-kit {} does not have",
-                shell.kit
-            )));
-        }
-        if *position > 1000 {
-            return Err(bad(format!(
-                "Its menu entry {label:?} has the position {position}; the largest is 1000"
-            )));
-        }
-        if roles.is_empty() {
-            return Err(bad(format!("Its menu entry {label:?} names no role, so nobody would see it")));
-        }
-        match below {
-            Some(below) if !is_path(below.trim_end_matches("/*")) => Err(bad(format!(
-                "Its menu entry {label:?} has {below:?} below it, which is not a path such as /loans/*"
-            ))),
-            _ => Ok(()),
-        }
+        let wrong = if self.screens.iter().all(|screen| screen.path != *to) {
+            format!("leads to {to:?}, which is no screen of it")
+        } else if !shell.icons.is_empty() && !shell.icons.contains(icon) {
+            format!("has the icon {icon:?}, which mfe-kit {} does not have", shell.kit)
+        } else if *position > 1000 {
+            format!("has the position {position}; the largest is 1000")
+        } else if roles.is_empty() {
+            "names no role, so nobody would see it".to_owned()
+        } else if let Some(below) = below.as_deref().filter(|below| !is_path(below.trim_end_matches("/*"))) {
+            format!("has {below:?} below it, which is not a path such as /loans/*")
+        } else {
+            return Ok(());
+        };
+        Err(bad(format!("Its menu entry {label:?} {wrong}")))
     }
 
     /// Checks that what the slice `other` brings stays reachable, and can be told from this.

@@ -26,10 +26,17 @@ pub async fn delete_old(
     let mut deleted = 0;
     for slice in slices {
         for version in old_builds(&slice, keep) {
-            let name = SliceName::from_request(&slice.name)?;
-            let build = OldBuild { name, version, bundled: bundled.clone(), keep, now };
+            let (name, bundled) = (SliceName::from_request(&slice.name)?, bundled.clone());
             let is_deleted = database
-                .write_in_turn(async move |connection: &mut Connection| build.delete(connection).await)
+                .write_in_turn(async move |connection: &mut Connection| {
+                    let slice = locked(connection, &bundled, &name).await?;
+                    // It may have become needed since the list was read.
+                    let is_old = old_builds(&slice, keep).contains(&version);
+                    if is_old {
+                        delete_build(connection, &name, &version, now).await?;
+                    }
+                    Ok(is_old)
+                })
                 .await?;
             deleted += u64::from(is_deleted);
         }
@@ -51,31 +58,10 @@ fn old_builds(slice: &SliceBuilds, keep: usize) -> Vec<Version> {
     unused(slice).into_iter().skip(keep).map(|build| build.version.clone()).collect()
 }
 
-struct OldBuild {
-    name: SliceName,
-    version: Version,
-    bundled: Bundled,
-    keep: usize,
-    now: UnixMillis,
-}
-
 const DELETE_FILES: &str = "DELETE FROM slice_file WHERE name = $1 AND version = $2";
 
 // The row is kept, as when a slice is removed.
 const REMOVE_BUILD: &str = "UPDATE slice_build SET removed_at = $3 WHERE name = $1 AND version = $2";
-
-impl OldBuild {
-    /// Deletes the build, unless it has become needed since the list was read.
-    async fn delete(self, connection: &mut Connection) -> Result<bool, Failure> {
-        let Self { name, version, bundled, keep, now } = self;
-        let slice = locked(connection, &bundled, &name).await?;
-        if !old_builds(&slice, keep).contains(&version) {
-            return Ok(false);
-        }
-        delete_build(connection, &name, &version, now).await?;
-        Ok(true)
-    }
-}
 
 /// Deletes the files of a build.
 pub(super) async fn delete_build(

@@ -145,11 +145,8 @@ async fn store(
         SliceAction::Held
     } else {
         set_live(connection, &name, Some(&version), live_before).await?;
-        if publication.is_watched {
-            watched::begin_live(connection, bundled, &name, &version, live_before, &mark).await?;
-        } else {
-            watched::end(connection, &name).await?;
-        }
+        let is_watched = publication.is_watched;
+        watched::begin_live(connection, bundled, &name, &version, live_before, is_watched, &mark).await?;
         SliceAction::Published
     };
     trail::add(connection, mark, action, &name, Some(&version), live_before, None).await?;

@@ -8,6 +8,7 @@ use base::error::{Failure, Refused};
 
 /// A refusal of slices and their builds. The text is for people; the code is for programs.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts say it")]
 pub enum SliceRefusal {
     /// The upload is not a valid build of a slice; the text says why.
     #[error("{0}.")]
@@ -15,57 +16,40 @@ pub enum SliceRefusal {
     /// The archive or its content exceeds the limit.
     #[error("A build can have at most 16 MiB and 2,000 files.")]
     BuildTooLarge,
-    /// As many builds as may be received at once are.
     #[error("Other builds are being received. Try again in a moment.")]
     TooManyUploads,
-    /// The builds of a sandbox leave no room.
     #[error(
         "A sandbox has room for 64 MiB of builds. Remove the builds of a slice there, or use another sandbox."
     )]
     SandboxFull,
-    /// A build was sent with a different media type.
     #[error("A build must be sent as application/octet-stream, as an archive of its folder.")]
     NoArchive,
-    /// The version is already published with different files.
     #[error("This version was already published with different files. Give the build another version.")]
     BuildExists,
-    /// A newer version is live.
     #[error(
         "Version {version} is lower than {live}, which is live. To go back to an existing build, roll back; \
          to publish this one, use --force (in the API, force=true)."
     )]
-    #[expect(missing_docs, reason = "the text says it")]
     BuildOutdated { version: String, live: String },
     /// The build does not support the version of a library that the portal's shell shares.
     #[error("It was built for {library} {range}; this shell has {carried}.")]
-    #[expect(missing_docs, reason = "the text says it")]
     WrongShell { library: String, range: String, carried: String },
     /// The deploy token is missing, wrong or revoked.
     #[error("This needs a valid deploy token: send `Authorization: Bearer <token>`.")]
     NoDeployToken,
-    /// The deploy token has expired.
     #[error("The deploy token {name} of {slice} has expired; `mkopo slice token add` makes another.")]
-    #[expect(missing_docs, reason = "the text says it")]
     DeployTokenExpired { slice: String, name: String },
-    /// The deploy token is another slice's.
     #[error("This token deploys {token}, and not {slice}.")]
-    #[expect(missing_docs, reason = "the text says it")]
     WrongSlice { token: String, slice: String },
-    /// The slice has a deploy token of that name.
     #[error("{slice} has a deploy token {name} already; revoke it first, or use another name.")]
-    #[expect(missing_docs, reason = "the text says it")]
     DeployTokenExists { slice: String, name: String },
-    /// The slice has no deploy token of that name.
     #[error("{slice} has no deploy token {name}.")]
-    #[expect(missing_docs, reason = "the text says it")]
     DeployTokenNotFound { slice: String, name: String },
     /// Another slice, the shell or the server already has a path of the build.
     #[error("{name} wants the path {path}, which {owner} has.")]
-    #[expect(missing_docs, reason = "the text says it")]
     PathTaken { path: String, name: String, owner: String },
     /// Another slice or the shell has a menu entry that reads the same.
     #[error("{name} wants the menu entry {label:?}, which {owner} has.")]
-    #[expect(missing_docs, reason = "the text says it")]
     LabelTaken { label: String, name: String, owner: String },
     /// No shell is live that could load the slice.
     #[error(
@@ -77,37 +61,26 @@ pub enum SliceRefusal {
         "{name} {version}, which is live, was built for mfe-kit {range}; mfe-shell {shell} has {kit}. Replace the \
          slice first."
     )]
-    #[expect(missing_docs, reason = "the text says it")]
     ShellNeeded { name: String, version: String, range: String, shell: String, kit: String },
     /// The shell is to be given to some browsers only.
     #[error("The shell has one build for everybody: publish it without a percentage.")]
     ShellNotRolledOut,
-    /// The shell is to be removed.
     #[error("The shell is the page itself, and can't be removed; activate another build of it.")]
     ShellStays,
-    /// No slice has this name.
     #[error("There is no slice {0}.")]
     SliceNotFound(String),
-    /// The slice has no build of this version.
     #[error("There is no build {version} of {name}.")]
-    #[expect(missing_docs, reason = "the text says it")]
     BuildNotFound { name: String, version: String },
-    /// The slice has no published build to remove.
     #[error("{0} has no published build; the one that is bundled with the portal can't be removed.")]
     NothingPublished(String),
-    /// No older build exists.
     #[error("There is no older build to roll back to.")]
     NoPreviousBuild,
     /// A rollout of the slice runs, and this would change the live build.
     #[error("The rollout of {name} {version} runs, at {percent}%. Promote or abort it first.")]
-    #[expect(missing_docs, reason = "the text says it")]
     RolloutRuns { name: String, version: String, percent: u8 },
-    /// No rollout of the slice runs.
     #[error("There is no rollout of {0}.")]
     NoRollout(String),
-    /// The build to roll out is live.
     #[error("{name} {version} is live already.")]
-    #[expect(missing_docs, reason = "the text says it")]
     AlreadyLive { name: String, version: String },
     /// A rollout in a sandbox besides `main`.
     #[error("A sandbox has one build of a slice for everybody: publish without a percentage, or to main.")]
@@ -120,6 +93,11 @@ pub enum SliceRefusal {
 /// A build that can't be accepted, with the reason as a sentence without its full stop.
 pub(super) fn bad(text: impl Into<String>) -> Failure {
     SliceRefusal::BadBuild(text.into()).into()
+}
+
+/// A value of a field that can't be accepted, with the reason as a sentence without its full stop.
+pub(super) fn bad_field(field: &'static str, text: &str) -> Failure {
+    Failure::BadField { field, text: text.to_owned() }
 }
 
 impl Refused for SliceRefusal {

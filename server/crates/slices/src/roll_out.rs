@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     build::SliceName,
     builds::{Bundled, SliceBuilds, lock, locked, read_one, set_live},
-    refusal::SliceRefusal,
+    refusal::{SliceRefusal, bad_field},
     rollout::{self, Rollout, Share},
     trail::{self, Mark, SliceAction},
     watched,
@@ -32,10 +32,8 @@ pub(super) fn yes() -> bool {
 
 impl RolloutBody {
     pub fn share(&self) -> Result<Share, Failure> {
-        Share::from_request(self.percent, self.plan.as_deref())?.ok_or_else(|| Failure::BadField {
-            field: "percent",
-            text: "Give a percentage or a plan".to_owned(),
-        })
+        let share = Share::from_request(self.percent, self.plan.as_deref())?;
+        share.ok_or_else(|| bad_field("percent", "Give a percentage or a plan"))
     }
 }
 
@@ -110,11 +108,7 @@ pub(super) async fn begin(
     if running.is_some_and(|running| running.version != *version) {
         return refuse_during(&before);
     }
-    if is_watched {
-        watched::begin_rollout(connection, name, version, before.live.as_ref(), &mark).await?;
-    } else {
-        watched::end(connection, name).await?;
-    }
+    watched::begin_rollout(connection, name, version, before.live.as_ref(), is_watched, &mark).await?;
     let is_same =
         |running: &Rollout| (running.percent, running.plan.as_ref()) == (share.percent(), share.plan());
     if running.is_some_and(is_same) {
@@ -164,6 +158,8 @@ impl Change {
     }
 }
 
+const DROP_PLAN: &str = "UPDATE slice_rollout SET plan = NULL WHERE name = $1";
+
 /// Changes the rollout of a slice. Returns the new state of the slice.
 ///
 /// # Errors
@@ -176,15 +172,26 @@ pub async fn change(
     change: Change,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    let entry = change.action().entry(&name);
+    let act = change.action();
+    let entry = act.entry(&name);
     let (bundled, trail) = (bundled.clone(), mark.trail.clone());
     trail
         .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?;
+            let Rollout { version, percent, plan, .. } = running(&before)?;
+            let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
             match change {
-                Change::Hold => drop_plan(connection, &name, &before, mark).await?,
+                Change::Hold if plan.is_none() => {}
+                Change::Hold => {
+                    query(DROP_PLAN).bind(name.as_str()).execute(&mut *connection).await?;
+                    trail::add(connection, mark, act, &name, Some(version), live, note).await?;
+                }
                 Change::Promote => go_live(connection, &bundled, &name, &before, mark).await?,
-                Change::Abort => end(connection, &name, &before, mark).await?,
+                Change::Abort => {
+                    rollout::delete(connection, &name).await?;
+                    watched::end(connection, &name).await?;
+                    trail::add(connection, mark, act, &name, Some(version), live, note).await?;
+                }
             }
             read_one(connection, &bundled, &name).await
         })
@@ -223,36 +230,6 @@ pub(super) async fn go_live(
     let live = before.live.as_ref();
     set_live(connection, name, Some(version), live).await?;
     trail::add(connection, mark, SliceAction::Promoted, name, Some(version), live, None).await
-}
-
-async fn end(
-    connection: &mut Connection,
-    name: &SliceName,
-    before: &SliceBuilds,
-    mark: Mark,
-) -> Result<(), Failure> {
-    let Rollout { version, percent, .. } = running(before)?;
-    rollout::delete(connection, name).await?;
-    watched::end(connection, name).await?;
-    let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
-    trail::add(connection, mark, SliceAction::Aborted, name, Some(version), live, note).await
-}
-
-const DROP_PLAN: &str = "UPDATE slice_rollout SET plan = NULL WHERE name = $1";
-
-async fn drop_plan(
-    connection: &mut Connection,
-    name: &SliceName,
-    before: &SliceBuilds,
-    mark: Mark,
-) -> Result<(), Failure> {
-    let Rollout { version, percent, plan, .. } = running(before)?;
-    if plan.is_none() {
-        return Ok(());
-    }
-    query(DROP_PLAN).bind(name.as_str()).execute(&mut *connection).await?;
-    let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
-    trail::add(connection, mark, SliceAction::RolloutHeld, name, Some(version), live, note).await
 }
 
 fn running(slice: &SliceBuilds) -> Result<&Rollout, Failure> {

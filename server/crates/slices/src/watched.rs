@@ -58,33 +58,38 @@ const BEGIN: &str = "
     WHERE slice_watch.version <> excluded.version OR slice_watch.live_since IS NOT NULL
        OR excluded.live_since IS NOT NULL";
 
-/// Watches a build during its rollout, unless it is watched already.
+/// Watches a build during its rollout, unless it is watched already; ends the slice's watch unless it `is_watched`.
 pub(super) async fn begin_rollout(
     connection: &mut Connection,
     name: &SliceName,
     version: &Version,
     against: Option<&Version>,
+    is_watched: bool,
     mark: &Mark,
 ) -> Result<(), Failure> {
-    begin(connection, name, version, against, mark, None).await
+    if is_watched {
+        begin(connection, name, version, against, mark, None).await
+    } else {
+        end(connection, name).await
+    }
 }
 
-/// Watches a build that goes live for everybody, unless there is no earlier build to go back to.
+/// Watches a build that goes live for everybody; ends the watch of the slice unless it `is_watched` and there is an
+/// earlier build to go back to.
 pub(super) async fn begin_live(
     connection: &mut Connection,
     bundled: &Bundled,
     name: &SliceName,
     version: &Version,
     against: Option<&Version>,
+    is_watched: bool,
     mark: &Mark,
 ) -> Result<(), Failure> {
-    // Builds in other sandboxes are not watched, nor the shell: pages report what slices do.
-    if bundled.sandbox_id.is_some() || name.is_shell() {
-        return Ok(());
-    }
     match against {
-        Some(_) => begin(connection, name, version, against, mark, Some(mark.at)).await,
-        None => end(connection, name).await,
+        // Builds in other sandboxes are not watched, nor the shell: pages report what slices do.
+        _ if is_watched && (bundled.sandbox_id.is_some() || name.is_shell()) => Ok(()),
+        Some(_) if is_watched => begin(connection, name, version, against, mark, Some(mark.at)).await,
+        _ => end(connection, name).await,
     }
 }
 

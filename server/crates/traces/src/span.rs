@@ -1,5 +1,7 @@
 //! The spans of a trace, and the text by which it goes on in another process (W3C Trace Context).
 
+use std::collections::HashMap;
+
 use axum::http::{HeaderMap, Method};
 use opentelemetry::{
     Context,
@@ -111,7 +113,8 @@ fn context() -> Option<SpanContext> {
 }
 
 fn context_of(traceparent: &str) -> SpanContext {
-    let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &Text(traceparent));
+    let named = HashMap::from([("traceparent".to_owned(), traceparent.to_owned())]);
+    let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &named);
     context.span().span_context().clone()
 }
 
@@ -124,18 +127,6 @@ fn parent(headers: &HeaderMap) -> Context {
             TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers))
         }
         _ => Context::new(),
-    }
-}
-
-struct Text<'t>(&'t str);
-
-impl Extractor for Text<'_> {
-    fn get(&self, key: &str) -> Option<&str> {
-        (key == "traceparent").then_some(self.0)
-    }
-
-    fn keys(&self) -> Vec<&str> {
-        vec!["traceparent"]
     }
 }
 

@@ -4,19 +4,19 @@ mod package;
 mod print;
 mod token;
 
-use std::{
-    io::{BufRead, IsTerminal, Write},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 pub use self::token::TokenCommand;
-use super::server::{Body, Server, ServerArguments};
+use super::{
+    server::{Body, Server, ServerArguments},
+    terminal::confirm,
+};
 use base::error::Failure;
 use settings::values;
-use slices::{Share, SliceName, SliceRefusal, archive};
+use slices::{Share, SliceName, archive};
 
 /// The arguments of `mkopo slice`.
 #[derive(clap::Args, Debug)]
@@ -75,10 +75,7 @@ pub enum SliceCommand {
         no_watch: bool,
     },
     /// Make the previous build live again.
-    Rollback {
-        /// The slice, such as mfe-loans.
-        name: String,
-    },
+    Rollback(Named),
     /// Give a stored build to some browsers, or change their share; the others keep the live one.
     Rollout {
         /// The slice, such as mfe-loans.
@@ -95,20 +92,11 @@ pub enum SliceCommand {
         no_watch: bool,
     },
     /// Hold a rollout at its percentage: its plan no longer applies.
-    Hold {
-        /// The slice, such as mfe-loans.
-        name: String,
-    },
+    Hold(Named),
     /// Make the build that is rolled out live for everybody.
-    Promote {
-        /// The slice, such as mfe-loans.
-        name: String,
-    },
+    Promote(Named),
     /// End a rollout: everybody gets the live build.
-    Abort {
-        /// The slice, such as mfe-loans.
-        name: String,
-    },
+    Abort(Named),
     /// Remove all published builds of a slice, after asking. The build that is bundled with the portal
     /// goes live; without one, the slice is gone.
     Remove {
@@ -131,6 +119,13 @@ pub enum SliceCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// A slice of the service.
+#[derive(clap::Args, Debug)]
+pub struct Named {
+    /// The slice, such as mfe-loans.
+    pub name: String,
 }
 
 /// The share of browsers that get a build.
@@ -171,10 +166,6 @@ fn current_user() -> String {
     if plain.is_empty() { "unknown".to_owned() } else { plain }
 }
 
-fn parse(name: &str) -> Result<SliceName, Failure> {
-    SliceName::parse(name).ok_or_else(|| SliceRefusal::SliceNotFound(name.to_owned()).into())
-}
-
 /// The slices of a service.
 struct Slices {
     server: Server,
@@ -197,7 +188,7 @@ impl Slices {
                 let slice = self.act("POST", &name, "/activate", Body::Json(body))?;
                 print::live(&name, slice["live"].as_str())
             }
-            SliceCommand::Rollback { name } => {
+            SliceCommand::Rollback(Named { name }) => {
                 let slice = self.act("POST", &name, "/rollback", Body::Empty)?;
                 print::live(&name, slice["live"].as_str())
             }
@@ -210,11 +201,13 @@ impl Slices {
                 }
                 print::rollout(&self.act("POST", &name, "/rollout", Body::Json(body))?)
             }
-            SliceCommand::Hold { name } => print::rollout(&self.act("POST", &name, "/hold", Body::Empty)?),
-            SliceCommand::Promote { name } => {
+            SliceCommand::Hold(Named { name }) => {
+                print::rollout(&self.act("POST", &name, "/hold", Body::Empty)?)
+            }
+            SliceCommand::Promote(Named { name }) => {
                 print::rollout(&self.act("POST", &name, "/promote", Body::Empty)?)
             }
-            SliceCommand::Abort { name } => {
+            SliceCommand::Abort(Named { name }) => {
                 print::rollout(&self.act("POST", &name, "/abort", Body::Empty)?)
             }
             SliceCommand::Remove { name, .. } => {
@@ -236,7 +229,7 @@ impl Slices {
 
     /// Changes the slice `name`, and returns its new state.
     fn act(&self, method: &str, name: &str, act: &str, body: Body) -> anyhow::Result<Value> {
-        let call = format!("/{}{act}", parse(name)?.as_str());
+        let call = format!("/{}{act}", SliceName::from_request(name)?.as_str());
         Ok(self.call(method, &call, Vec::new(), body)?.1)
     }
 
@@ -274,16 +267,9 @@ fn publish_query(
 
 /// Asks on the terminal; fails unless the answer is yes.
 fn confirm_removal(name: &str) -> anyhow::Result<()> {
-    let mut terminal = std::io::stderr();
-    if !std::io::stdin().is_terminal() {
-        bail!("this removes all published builds of {name}; add --yes to remove them without being asked");
-    }
-    write!(terminal, "Remove all published builds of {name}? Type yes: ")?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    if !answer.trim().eq_ignore_ascii_case("yes") {
-        bail!("{name} was not removed");
-    }
+    let question = format!("Remove all published builds of {name}?");
+    let without_terminal =
+        format!("this removes all published builds of {name}; add --yes to remove them without being asked");
+    ensure!(confirm(&question, &without_terminal)?, "{name} was not removed");
     Ok(())
 }

@@ -4,6 +4,8 @@ use std::io::Write;
 
 use serde_json::Value;
 
+use crate::commands::terminal::{elements, print_list, text};
+
 pub fn published(version: &str, is_new: bool, slice: &Value) -> anyhow::Result<()> {
     let name = slice["name"].as_str().unwrap_or_default();
     let outcome = if is_new { "is published" } else { "was already published" };
@@ -15,8 +17,7 @@ pub fn published(version: &str, is_new: bool, slice: &Value) -> anyhow::Result<(
         (Some(live), _) => format!("{live} is live"),
         (None, _) => "no build of it is live".to_owned(),
     };
-    writeln!(std::io::stdout(), "{name} {version} {outcome}; {live_build}.")?;
-    Ok(())
+    Ok(writeln!(std::io::stdout(), "{name} {version} {outcome}; {live_build}.")?)
 }
 
 /// Prints the versions of a slice that browsers get.
@@ -28,16 +29,12 @@ pub fn rollout(slice: &Value) -> anyhow::Result<()> {
     };
     let plan = rollout["plan"].as_str().map(|plan| format!(", by the plan {plan}")).unwrap_or_default();
     let others = others.unwrap_or("nothing");
-    writeln!(
-        std::io::stdout(),
-        "{percent}% of browsers get {name} {version}{plan}; the others get {others}."
-    )?;
-    Ok(())
+    let sentence = format!("{percent}% of browsers get {name} {version}{plan}; the others get {others}.");
+    Ok(writeln!(std::io::stdout(), "{sentence}")?)
 }
 
 pub fn live(name: &str, live: Option<&str>) -> anyhow::Result<()> {
-    writeln!(std::io::stdout(), "{name} {} is live.", live.unwrap_or("nothing"))?;
-    Ok(())
+    Ok(writeln!(std::io::stdout(), "{name} {} is live.", live.unwrap_or("nothing"))?)
 }
 
 pub fn removed(name: &str, live: Option<&str>) -> anyhow::Result<()> {
@@ -45,42 +42,28 @@ pub fn removed(name: &str, live: Option<&str>) -> anyhow::Result<()> {
         Some(live) => format!("{name} is back to {live}, which is bundled with the portal."),
         None => format!("{name} is removed."),
     };
-    writeln!(std::io::stdout(), "{outcome}")?;
-    Ok(())
+    Ok(writeln!(std::io::stdout(), "{outcome}")?)
 }
 
 /// Prints a line per build: slice, version, status or percentage of a rollout, origin, time and author.
 pub fn all(slices: &Value, is_json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    if is_json {
-        writeln!(out, "{slices:#}")?;
-        return Ok(());
+    let rows = elements(slices).flat_map(|slice| {
+        elements(&slice["builds"]).map(move |build| {
+            let [version, origin, published_at, published_by] =
+                ["version", "origin", "published_at", "published_by"].map(|field| text(&build[field], "-"));
+            [text(&slice["name"], "-"), version, status(slice, build), origin, published_at, published_by]
+        })
+    });
+    print_list(slices, is_json, rows)
+}
+
+/// Which browsers get a build of the slice.
+fn status(slice: &Value, build: &Value) -> String {
+    let (version, rollout) = (&build["version"], &slice["rollout"]);
+    match rollout["percent"].as_u64() {
+        Some(percent) if *version == rollout["version"] => format!("{percent}%"),
+        _ if *version == slice["live"] => "live".to_owned(),
+        _ if *version == slice["previous"] => "previous".to_owned(),
+        _ => "-".to_owned(),
     }
-    for slice in slices.as_array().into_iter().flatten() {
-        for build in slice["builds"].as_array().into_iter().flatten() {
-            let rollout = &slice["rollout"];
-            let share = rollout["percent"].as_u64().filter(|_| build["version"] == rollout["version"]);
-            let share = share.map(|percent| format!("{percent}%"));
-            let status = if let Some(share) = &share {
-                share
-            } else if build["version"] == slice["live"] {
-                "live"
-            } else if build["version"] == slice["previous"] {
-                "previous"
-            } else {
-                "-"
-            };
-            let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-            writeln!(
-                out,
-                "{}\t{}\t{status}\t{}\t{}\t{}",
-                text(&slice["name"]),
-                text(&build["version"]),
-                text(&build["origin"]),
-                text(&build["published_at"]),
-                text(&build["published_by"])
-            )?;
-        }
-    }
-    Ok(())
 }

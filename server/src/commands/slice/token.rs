@@ -4,10 +4,12 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::parse;
-use crate::commands::server::{Body, Server, part};
+use crate::commands::{
+    server::{Body, Server, part},
+    terminal::{elements, print_list, text},
+};
 use settings::values;
-use slices::deploy;
+use slices::{SliceName, deploy};
 
 /// The operations on deploy tokens.
 #[derive(clap::Subcommand, Debug)]
@@ -42,6 +44,9 @@ pub enum TokenCommand {
     },
 }
 
+/// The columns of the list.
+const FIELDS: [&str; 4] = ["slice", "name", "expires_at", "last_used_at"];
+
 /// Runs the command.
 pub fn run(server: &Server, command: TokenCommand) -> anyhow::Result<()> {
     match command {
@@ -51,29 +56,16 @@ pub fn run(server: &Server, command: TokenCommand) -> anyhow::Result<()> {
             writeln!(std::io::stdout(), "{}", added["token"].as_str().unwrap_or_default())?;
         }
         TokenCommand::List { json } => {
-            print_all(&server.console("GET", "/deploy-tokens", Body::Empty)?, json)?;
+            let all = server.console("GET", "/deploy-tokens", Body::Empty)?;
+            let row = |token: &Value| FIELDS.map(|field| text(&token[field], "never used"));
+            print_list(&all, json, elements(&all).map(row))?;
         }
         TokenCommand::Revoke { slice, name } => {
-            let path = format!("/deploy-tokens/{}/{}", parse(&slice)?.as_str(), part(&name));
+            let path =
+                format!("/deploy-tokens/{}/{}", SliceName::from_request(&slice)?.as_str(), part(&name));
             server.console("DELETE", &path, Body::Empty)?;
             writeln!(std::io::stdout(), "The token {name} of {slice} is revoked.")?;
         }
-    }
-    Ok(())
-}
-
-/// Prints a line per token: slice, name, end, and last use.
-fn print_all(tokens: &Value, is_json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    if is_json {
-        writeln!(out, "{tokens:#}")?;
-        return Ok(());
-    }
-    for token in tokens.as_array().into_iter().flatten() {
-        let text = |field: &str| token[field].as_str().unwrap_or("never used").to_owned();
-        let [slice, name, expires_at, last_used_at] =
-            ["slice", "name", "expires_at", "last_used_at"].map(text);
-        writeln!(out, "{slice}\t{name}\t{expires_at}\t{last_used_at}")?;
     }
     Ok(())
 }

@@ -11,15 +11,12 @@ use serde::Deserialize;
 
 use super::{DeployToken, redeem};
 use crate::{
-    activate::{self},
-    api::{ActivateBody, publication, receive},
+    api::{Author, changes, publication, publish_received, receive},
     build::SliceName,
     builds::{Bundled, SliceBuilds},
     of_world::Slices,
-    publish::{self},
     refusal::SliceRefusal,
-    roll_out::{self, Change, RolloutBody, yes},
-    rollout::Share,
+    roll_out::yes,
     trail::Mark,
 };
 use base::{clock::UnixMillis, error::Failure};
@@ -31,33 +28,14 @@ use lending::{
     events::{Kind, NewEvent, Trail},
 };
 use store::Connection;
-use web::{
-    accept,
-    extract::{Json, Path, Query},
-};
+use web::{accept, extract::Query};
 
 /// The path that builds are uploaded to.
 const BUILDS: &str = "/deploy/slices";
 
 /// The routes on the portal's listener.
 pub fn routes() -> Router {
-    Router::new()
-        .route(BUILDS, post(publish))
-        .route("/deploy/slices/{name}/activate", post(activate))
-        .route("/deploy/slices/{name}/rollback", post(roll_back))
-        .route("/deploy/slices/{name}/rollout", post(roll_out))
-        .route(
-            "/deploy/slices/{name}/hold",
-            post(|slices, deployer, name| change(Change::Hold, slices, deployer, name)),
-        )
-        .route(
-            "/deploy/slices/{name}/promote",
-            post(|slices, deployer, name| change(Change::Promote, slices, deployer, name)),
-        )
-        .route(
-            "/deploy/slices/{name}/abort",
-            post(|slices, deployer, name| change(Change::Abort, slices, deployer, name)),
-        )
+    changes::<Deployer>(BUILDS).route(BUILDS, post(publish))
 }
 
 /// Returns `true` if a call uploads a build. Its body may exceed the usual limit and is read by its
@@ -119,9 +97,9 @@ fn by(token: &str) -> String {
     format!("deploy token {token}")
 }
 
-impl Deployer {
+impl Author for Deployer {
     /// Checks that the token is for the slice `name`.
-    async fn check(&self, slices: &Slices, name: &str) -> Result<SliceName, Failure> {
+    async fn slice(&self, slices: &Slices, name: &str) -> Result<SliceName, Failure> {
         if name == self.token.slice {
             return SliceName::from_request(name);
         }
@@ -136,15 +114,10 @@ impl Deployer {
         Err(SliceRefusal::WrongSlice { token: self.token.slice.clone(), slice: name.to_owned() }.into())
     }
 
-    /// The name in the trail.
-    fn by(&self) -> String {
-        by(&self.token.name)
-    }
-
-    /// The mark of an act on the token's slice.
-    fn mark(&self, slices: &Slices) -> Result<Mark, Failure> {
-        let trail = Trail::by(self.by(), Some(self.address.0), slices.clock.unset_now());
-        Mark::now(slices, Some(self.by()), trail)
+    fn mark(self, slices: &Slices) -> Result<Mark, Failure> {
+        let by = by(&self.token.name);
+        let trail = Trail::by(&*by, Some(self.address.0), slices.clock.unset_now());
+        Mark::now(slices, Some(by), trail)
     }
 }
 
@@ -167,61 +140,10 @@ async fn publish(
     Query(PublishQuery { hold, force, percent, plan, watch }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
-    let share = Share::from_request(percent, plan.as_deref())?;
-    let publication = publication(&slices, hold, force, share, watch)?;
+    let publication = publication(&slices, hold, force, percent, plan.as_deref(), watch)?;
     let bundled = Bundled::of(&slices).await?;
     let build = receive(&slices, &bundled, request).await?;
-    deployer.check(&slices, build.name.as_str()).await?;
+    deployer.slice(&slices, build.name.as_str()).await?;
     let mark = deployer.mark(&slices)?;
-    let (slice, is_new) = publish::publish(&slices.database, &bundled, build, publication, mark).await?;
-    Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
-}
-
-async fn activate(
-    slices: Slices,
-    deployer: Deployer,
-    Path(name): Path<String>,
-    Json(ActivateBody { version, watch }): Json<ActivateBody>,
-) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&slices, &name).await?;
-    let version = name.version_from_request(&version)?;
-    let mark = deployer.mark(&slices)?;
-    let bundled = Bundled::of(&slices).await?;
-    activate::activate(&slices.database, &bundled, name, version, watch, mark).await.map(Answer)
-}
-
-async fn roll_back(
-    slices: Slices,
-    deployer: Deployer,
-    Path(name): Path<String>,
-) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&slices, &name).await?;
-    let mark = deployer.mark(&slices)?;
-    let bundled = Bundled::of(&slices).await?;
-    activate::roll_back(&slices.database, &bundled, name, mark).await.map(Answer)
-}
-
-async fn roll_out(
-    slices: Slices,
-    deployer: Deployer,
-    Path(name): Path<String>,
-    Json(body): Json<RolloutBody>,
-) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&slices, &name).await?;
-    let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
-    let mark = deployer.mark(&slices)?;
-    let (bundled, database) = (Bundled::of(&slices).await?, &slices.database);
-    roll_out::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
-}
-
-async fn change(
-    change: Change,
-    slices: Slices,
-    deployer: Deployer,
-    Path(name): Path<String>,
-) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&slices, &name).await?;
-    let mark = deployer.mark(&slices)?;
-    let bundled = Bundled::of(&slices).await?;
-    roll_out::change(&slices.database, &bundled, name, change, mark).await.map(Answer)
+    publish_received(&slices, &bundled, build, publication, mark).await
 }

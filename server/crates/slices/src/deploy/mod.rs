@@ -11,7 +11,10 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::{build::SliceName, refusal::SliceRefusal};
+use crate::{
+    build::SliceName,
+    refusal::{SliceRefusal, bad_field},
+};
 use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
 use lending::events::{Entry, Kind, Trail};
 use settings::values;
@@ -58,15 +61,14 @@ impl NewToken {
     /// # Errors
     /// [`Failure::BadField`].
     pub fn parse(slice: &str, name: Option<&str>, expires_in: Option<&str>) -> Result<Self, Failure> {
-        let invalid = |field: &'static str, text: &str| Failure::BadField { field, text: text.to_owned() };
         let wrong_slice =
             "The name of a slice is mfe- and lower-case letters, digits and dashes, such as mfe-repayments";
         let wrong_name = "The name of a token has up to 60 letters, digits, dashes and dots";
         Ok(Self {
-            slice: SliceName::parse(slice).ok_or_else(|| invalid("slice", wrong_slice))?,
-            name: values::token_name(name.unwrap_or(NAME)).map_err(|_| invalid("name", wrong_name))?,
+            slice: SliceName::parse(slice).ok_or_else(|| bad_field("slice", wrong_slice))?,
+            name: values::token_name(name.unwrap_or(NAME)).map_err(|_| bad_field("name", wrong_name))?,
             lifetime: values::lifetime(expires_in.unwrap_or(EXPIRES_IN))
-                .map_err(|_| invalid("expires_in", "A token is valid for 1d to 3650d"))?,
+                .map_err(|_| bad_field("expires_in", "A token is valid for 1d to 3650d"))?,
         })
     }
 }
@@ -104,8 +106,7 @@ pub async fn add(
     let token = format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(randomness.bytes::<32>()));
     let (digest, expires_at) = (digest(&token), now.plus(lifetime));
     let added = AddedToken { slice: slice.as_str().to_owned(), name, created_at: now, expires_at, token };
-    let AddedToken { slice, name, .. } = &added;
-    let (slice, name) = (slice.clone(), name.clone());
+    let (slice, name) = (added.slice.clone(), added.name.clone());
     let entry =
         Entry::of(Kind::DeployTokenAdded).about(&slice).with("token", &name).with("until", expires_at);
     trail

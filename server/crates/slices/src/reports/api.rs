@@ -2,7 +2,7 @@
 
 use axum::{Router, extract::Request, http::StatusCode, routing::post};
 use semver::Version;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::rounded;
 use crate::{
@@ -70,7 +70,7 @@ struct Place {
 }
 
 /// The reason for which a build could not be loaded.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Reason {
     /// Its code is not on the server.
@@ -84,6 +84,8 @@ enum Reason {
     /// Anything else.
     Other,
 }
+
+store::stored_as_text!(Reason);
 
 async fn receive(slices: Slices, address: ClientAddress, request: Request) -> Result<StatusCode, Failure> {
     let reports = &slices.shared.reports;
@@ -115,7 +117,7 @@ impl Reported {
         let Self { slice, version, outcome, ms, reason, route, status, times, error, places } = self;
         let detail = match (outcome, ms, reason, status) {
             (Outcome::Loaded, Some(ms), None, None) => rounded(ms).to_string(),
-            (Outcome::NotLoaded, None, Some(reason), None) => reason.name().to_owned(),
+            (Outcome::NotLoaded, None, Some(reason), None) => reason.to_string(),
             (Outcome::Crashed, None, None, None) => route.clone().unwrap_or_default(),
             (Outcome::CallFailed, None, None, Some(status @ (0 | 400..=599))) => status.to_string(),
             _ => {
@@ -165,16 +167,4 @@ fn crash(error: Option<String>, places: Option<Vec<Place>>) -> Result<CrashRepor
 
 fn invalid(text: &str) -> Failure {
     Failure::InvalidRequest(text.to_owned())
-}
-
-impl Reason {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Changed => "changed",
-            Self::Shell => "shell",
-            Self::Network => "network",
-            Self::Other => "other",
-        }
-    }
 }

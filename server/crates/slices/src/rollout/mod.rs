@@ -12,7 +12,7 @@ pub use self::{
     bucket::Bucket,
     plan::{Plan, Step},
 };
-use crate::build::SliceName;
+use crate::{build::SliceName, refusal::bad_field};
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, query, query_as};
 
@@ -53,14 +53,8 @@ impl Share {
                 let plan = plan.parse().map_err(|text| Failure::BadField { field: "plan", text })?;
                 Ok(Some(Self::Planned(plan)))
             }
-            (Some(_), None) => {
-                let text = "A percentage is a whole number from 0 to 100".to_owned();
-                Err(Failure::BadField { field: "percent", text })
-            }
-            (Some(_), Some(_)) => {
-                let text = "Give either a percentage or a plan".to_owned();
-                Err(Failure::BadField { field: "plan", text })
-            }
+            (Some(_), None) => Err(bad_field("percent", "A percentage is a whole number from 0 to 100")),
+            (Some(_), Some(_)) => Err(bad_field("plan", "Give either a percentage or a plan")),
         }
     }
 

@@ -16,7 +16,7 @@ const MAX_WAITING: usize = 10_000;
 /// Maximum number of positions of crashes in the reports that wait; more are dropped.
 const MAX_POSITIONS: usize = 10_000;
 
-/// The outcome of loading or using a build on a page.
+/// The outcome of loading or using a build on a page. Its name in the metrics is that of the contract and the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -31,18 +31,6 @@ pub enum Outcome {
 }
 
 store::stored_as_text!(Outcome);
-
-impl Outcome {
-    /// Its name, in the contract, the database and the metrics.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Loaded => "loaded",
-            Self::NotLoaded => "not_loaded",
-            Self::Crashed => "crashed",
-            Self::CallFailed => "call_failed",
-        }
-    }
-}
 
 /// A report from one page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
