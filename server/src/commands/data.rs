@@ -1,7 +1,5 @@
 //! `mkopo data`: copies all data to another database, backs it up and restores it.
 
-use std::fs::File;
-
 use crate::console::data;
 use anyhow::ensure;
 use base::clock::Clock;
@@ -27,8 +25,7 @@ pub struct DataSettings {
 #[derive(clap::Subcommand, Debug)]
 pub enum DataCommand {
     /// Copy all data from one database to another, empty one; the engines may differ. Stop the
-    /// service first: a file that it uses is refused, and its writes to PostgreSQL during the copy
-    /// may be missing.
+    /// service first: its writes during the copy may be missing.
     Copy {
         /// Database to copy: `postgres://user:password@host/name` or `sqlite:path/to/file`.
         #[arg(long, env = "MKOPO_COPY_FROM", hide_env_values = true, value_parser = values::database_url,
@@ -58,12 +55,11 @@ pub async fn run(settings: DataSettings) -> anyhow::Result<()> {
     };
     ensure!(!from.is_missing(), "can't copy {from}: the file does not exist");
     ensure!(from.to_string() != to.to_string(), "can't copy {from} to itself");
-    let files = [&from, &to].into_iter().filter_map(DatabaseUrl::file);
-    let _locks: Vec<File> =
-        files.map(|file| folder_lock::lock_file(file, "stop it first")).collect::<Result<_, _>>()?;
+    let lock = to.file().map(|file| folder_lock::lock_file(file, "stop it first")).transpose()?;
     let source = Database::open_named(&from, "--from").await?;
     let copied = copy(&source, &to).await;
     source.close().await;
+    drop(lock);
     copied
 }
 
