@@ -321,22 +321,13 @@ pub async fn add(world: &World, fault: NewFault, trail: &Trail) -> Result<Fault,
                 )));
             }
             query(ADD)
-                .bind(fault.id)
-                .bind(fault.method)
-                .bind(fault.path)
-                .bind(fault.kind)
-                .bind(fault.phase)
-                .bind(fault.status)
-                .bind(fault.ms)
-                .bind(fault.chance)
-                .bind(fault.times)
-                .bind(fault.seed)
-                .execute(connection)
+                .bind_all((fault.id, fault.method, fault.path, fault.kind, fault.phase))
+                .bind_all((fault.status, fault.ms, fault.chance, fault.times, fault.seed))
+                .run(connection)
                 .await?;
-            Ok(())
+            Ok(added)
         })
-        .await?;
-    Ok(added)
+        .await
 }
 
 const REMOVE: &str = "DELETE FROM fault WHERE CAST($1 AS TEXT) IS NULL OR fault_id = $1";

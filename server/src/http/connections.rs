@@ -24,7 +24,7 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
 };
 use ipnet::IpNet;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
@@ -198,7 +198,7 @@ fn connection(
                     let Ok(mut answer) = answer.await;
                     if answer.extensions().get::<web::Endless>().is_some() {
                         handle.becomes_endless();
-                        locked(&slot).take();
+                        slot.lock().take();
                         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                     } else {
                         handle.call_ends();
@@ -283,8 +283,4 @@ impl AsyncWrite for ClientStream {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }

@@ -46,7 +46,7 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
     if !sandbox.is_main() {
         body["portal"]["sandbox"] = json!(sandbox.name);
     }
-    let body = serde_json::to_vec(&body).map_err(|error| Failure::Internal(error.to_string()))?;
+    let body = serde_json::to_vec(&body).map_err(Failure::internal)?;
     let digest = digest(&body);
     let mut answer = ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&headers);
     answer.headers_mut().insert(header::VARY, HeaderValue::from_static("cookie, accept-encoding"));

@@ -52,41 +52,6 @@ pub struct Metrics {
     slices: SliceMetrics,
 }
 
-#[derive(Debug)]
-struct PayoutMetrics {
-    settled: IntCounterVec,
-    pending: IntGauge,
-    data_copies: IntCounter,
-    answers_missing: IntCounter,
-}
-
-#[derive(Debug)]
-struct DatabaseMetrics {
-    up: IntGauge,
-    writes_waiting: IntGauge,
-    conflicts: IntGauge,
-    readers: IntGaugeVec,
-}
-
-#[derive(Debug)]
-struct OutboxMetrics {
-    messages: IntGaugeVec,
-    waiting: IntGauge,
-}
-
-#[derive(Debug)]
-struct ProviderMetrics {
-    differences: IntCounterVec,
-    calls: IntGaugeVec,
-}
-
-#[derive(Debug)]
-struct SliceMetrics {
-    loads: IntCounterVec,
-    load_time: HistogramVec,
-    crash_data_dropped: IntCounterVec,
-}
-
 /// Histogram buckets: from the time of a cached body to the longest payout.
 const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0];
 
@@ -133,98 +98,95 @@ impl Registering<'_> {
     }
 }
 
-impl PayoutMetrics {
-    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
-        Ok(Self {
-            settled: registering.counters(
-                "mkopo_payouts_settled_total",
-                "Payouts settled by this server, by outcome.",
-                &["status", "result_code"],
-            )?,
-            pending: registering.gauge("mkopo_payouts_pending", "Payouts whose outcome is not known yet.")?,
-            data_copies: registering.counter(
-                "mkopo_data_copies_found_total",
-                "Other copies of the data found in place, for example after a failover of PostgreSQL.",
-            )?,
-            answers_missing: registering.counter(
-                "mkopo_answers_missing_total",
-                "Answers about payouts that this server gave and another copy of the data does not have.",
-            )?,
-        })
-    }
+/// Defines groups of metrics, each with a function that creates them in a registry.
+macro_rules! metrics {
+    ($($group:ident { $($metric:ident: $kind:ident = $create:ident($($given:expr),* $(,)?),)* })*) => {$(
+        #[derive(Debug)]
+        struct $group {
+            $($metric: $kind,)*
+        }
+
+        impl $group {
+            fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
+                Ok(Self { $($metric: registering.$create($($given),*)?,)* })
+            }
+        }
+    )*};
 }
 
-impl DatabaseMetrics {
-    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
-        Ok(Self {
-            up: registering.gauge("mkopo_database_up", "Whether the database answers.")?,
-            writes_waiting: registering
-                .gauge("mkopo_database_writes_waiting", "Writes that wait for a writer.")?,
-            conflicts: registering.gauge(
-                "mkopo_database_conflicts",
-                "Writes that PostgreSQL undid because of others and that were tried again, since the start.",
-            )?,
-            readers: registering.gauges(
-                "mkopo_database_readers",
-                "Read connections, by state.",
-                &["state"],
-            )?,
-        })
+metrics! {
+    PayoutMetrics {
+        settled: IntCounterVec = counters(
+            "mkopo_payouts_settled_total",
+            "Payouts settled by this server, by outcome.",
+            &["status", "result_code"],
+        ),
+        pending: IntGauge = gauge("mkopo_payouts_pending", "Payouts whose outcome is not known yet."),
+        data_copies: IntCounter = counter(
+            "mkopo_data_copies_found_total",
+            "Other copies of the data found in place, for example after a failover of PostgreSQL.",
+        ),
+        answers_missing: IntCounter = counter(
+            "mkopo_answers_missing_total",
+            "Answers about payouts that this server gave and another copy of the data does not have.",
+        ),
     }
-}
 
-impl OutboxMetrics {
-    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
-        Ok(Self {
-            messages: registering.gauges(
-                "mkopo_outbox_messages",
-                "Messages in the outbox, by channel.",
-                &["channel"],
-            )?,
-            waiting: registering.gauge("mkopo_outbox_waiting", "Messages that are not sent yet.")?,
-        })
+    DatabaseMetrics {
+        up: IntGauge = gauge("mkopo_database_up", "Whether the database answers."),
+        writes_waiting: IntGauge = gauge("mkopo_database_writes_waiting", "Writes that wait for a writer."),
+        conflicts: IntGauge = gauge(
+            "mkopo_database_conflicts",
+            "Writes that PostgreSQL undid because of others and that were tried again, since the start.",
+        ),
+        readers: IntGaugeVec = gauges(
+            "mkopo_database_readers",
+            "Read connections, by state.",
+            &["state"],
+        ),
     }
-}
 
-impl ProviderMetrics {
-    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
-        Ok(Self {
-            differences: registering.counters(
-                "mkopo_contract_differences_total",
-                "Differences from the contract in calls that are forwarded to another provider, by operation and kind.",
-                &["operation", "kind"],
-            )?,
-            calls: registering.gauges(
-                "mkopo_provider_calls",
-                "Calls forwarded to another provider since the start, by whether they were held to the contract.",
-                &["checked"],
-            )?,
-        })
+    OutboxMetrics {
+        messages: IntGaugeVec = gauges(
+            "mkopo_outbox_messages",
+            "Messages in the outbox, by channel.",
+            &["channel"],
+        ),
+        waiting: IntGauge = gauge("mkopo_outbox_waiting", "Messages that are not sent yet."),
     }
-}
 
-impl SliceMetrics {
-    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
-        Ok(Self {
-            loads: registering.counters(
-                "mkopo_slice_loads_total",
-                "What pages reported of builds to this server: loaded, not_loaded, crashed, call_failed.",
-                &["slice", "version", "outcome"],
-            )?,
-            load_time: registering.times(
-                (
-                    "mkopo_slice_load_duration_seconds",
-                    "How long pages took to load a build, as they reported to this server.",
-                ),
-                &LOAD_SECONDS,
-                &["slice", "version"],
-            )?,
-            crash_data_dropped: registering.counters(
-                "mkopo_slice_crash_data_dropped_total",
-                "Source maps and places of crashes that this server did not use, by reason.",
-                &["reason"],
-            )?,
-        })
+    ProviderMetrics {
+        differences: IntCounterVec = counters(
+            "mkopo_contract_differences_total",
+            "Differences from the contract in calls that are forwarded to another provider, by operation and kind.",
+            &["operation", "kind"],
+        ),
+        calls: IntGaugeVec = gauges(
+            "mkopo_provider_calls",
+            "Calls forwarded to another provider since the start, by whether they were held to the contract.",
+            &["checked"],
+        ),
+    }
+
+    SliceMetrics {
+        loads: IntCounterVec = counters(
+            "mkopo_slice_loads_total",
+            "What pages reported of builds to this server: loaded, not_loaded, crashed, call_failed.",
+            &["slice", "version", "outcome"],
+        ),
+        load_time: HistogramVec = times(
+            (
+                "mkopo_slice_load_duration_seconds",
+                "How long pages took to load a build, as they reported to this server.",
+            ),
+            &LOAD_SECONDS,
+            &["slice", "version"],
+        ),
+        crash_data_dropped: IntCounterVec = counters(
+            "mkopo_slice_crash_data_dropped_total",
+            "Source maps and places of crashes that this server did not use, by reason.",
+            &["reason"],
+        ),
     }
 }
 

@@ -101,11 +101,19 @@ impl Record {
     }
 }
 
-const ALL: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens, link_id,
-           ends_at, kept
-    FROM sandbox
-    ORDER BY last_used_at DESC, sandbox_id";
+/// Selects the columns of [`Record`]; each query appends its own conditions.
+macro_rules! select_records {
+    ($rest:literal) => {
+        concat!(
+            "SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at,
+                    live_screens, link_id, ends_at, kept
+             FROM sandbox ",
+            $rest
+        )
+    };
+}
+
+const ALL: &str = select_records!("ORDER BY last_used_at DESC, sandbox_id");
 
 /// All sandboxes, the most recently used first.
 pub async fn all(connection: &mut Connection) -> Result<Vec<Record>, sqlx::Error> {
@@ -121,11 +129,7 @@ pub async fn ids(connection: &mut Connection) -> Result<HashSet<String>, sqlx::E
     Ok(ids.unwrap_or_default().split_whitespace().map(str::to_owned).collect())
 }
 
-const FIND: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens, link_id,
-           ends_at, kept
-    FROM sandbox
-    WHERE name = $1";
+const FIND: &str = select_records!("WHERE name = $1");
 
 /// The sandbox with this name.
 pub async fn find(connection: &mut Connection, name: &Name) -> Result<Option<Record>, sqlx::Error> {
@@ -146,15 +150,8 @@ const INSERT: &str = "
 pub async fn insert(connection: &mut Connection, record: &Record, limit: u32) -> Result<(), Failure> {
     check_room(connection, limit).await?;
     let inserted = query(INSERT)
-        .bind(&record.id)
-        .bind(&record.name)
-        .bind(&record.token)
-        .bind(record.created_at)
-        .bind(record.last_used_at)
-        .bind(record.expires_in_ms)
-        .bind(record.live_screens)
-        .bind(&record.link_id)
-        .bind(record.ends_at)
+        .bind_all((&record.id, &record.name, &record.token, record.created_at, record.last_used_at))
+        .bind_all((record.expires_in_ms, record.live_screens, &record.link_id, record.ends_at))
         .execute(connection)
         .await?;
     if inserted == 0 { Err(SandboxRefusal::SandboxExists(record.name.to_string()).into()) } else { Ok(()) }
@@ -198,10 +195,7 @@ const STORE_USE: &str = "
 pub async fn store_uses(connection: &mut Connection, uses: &[Use]) -> Result<(), sqlx::Error> {
     for used in uses {
         query(STORE_USE)
-            .bind(&used.id)
-            .bind(used.last_used_at)
-            .bind(used.new_calls)
-            .bind(used.due_at)
+            .bind_all((&used.id, used.last_used_at, used.new_calls, used.due_at))
             .execute(connection)
             .await?;
     }
@@ -220,22 +214,15 @@ pub async fn put_off_end(
     Ok(query(PUT_OFF).bind(id).bind(ends_at).bind(true).execute(connection).await? == 1)
 }
 
-const DUE: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens, link_id,
-           ends_at, kept
-    FROM sandbox
-    WHERE due_at <= $1 ORDER BY due_at";
+const DUE: &str = select_records!("WHERE due_at <= $1 ORDER BY due_at");
 
 /// The sandboxes in which work is due, the longest due first.
 pub async fn due(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
     query_as(DUE).bind(now).fetch_all(connection).await
 }
 
-const EXPIRED: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at, live_screens, link_id,
-           ends_at, kept
-    FROM sandbox
-    WHERE last_used_at + expires_in_ms <= $1 OR ends_at <= $1 ORDER BY last_used_at";
+const EXPIRED: &str =
+    select_records!("WHERE last_used_at + expires_in_ms <= $1 OR ends_at <= $1 ORDER BY last_used_at");
 
 /// The sandboxes that have expired, as stored.
 pub async fn expired(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
@@ -246,6 +233,5 @@ const SOON_DUE: &str = "UPDATE sandbox SET due_at = $1 WHERE due_at > $1";
 
 /// Makes all stored work due now: an earlier process of this server may have left some.
 pub async fn make_due(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
-    query(SOON_DUE).bind(now).execute(connection).await?;
-    Ok(())
+    query(SOON_DUE).bind(now).run(connection).await
 }

@@ -63,7 +63,7 @@ impl Secrets {
             }
         }
         let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(known);
-        let search = search.map_err(|error| Failure::Internal(error.to_string()))?;
+        let search = search.map_err(Failure::internal)?;
         Ok(Self { search, values_left: Cell::new(MAX_VALUES) })
     }
 

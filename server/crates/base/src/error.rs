@@ -1,6 +1,6 @@
 //! Failures: those of every folder, with status and body, and the trait of the refusals that each folder names itself.
 
-use std::{any::Any, sync::Arc, time::Duration};
+use std::{any::Any, fmt::Display, sync::Arc, time::Duration};
 
 use axum::{
     extract::FromRequestParts,
@@ -142,6 +142,11 @@ impl Failure {
             F::NotCommitted => (StatusCode::SERVICE_UNAVAILABLE, "not_known"),
             F::Storage(_) | F::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
+    }
+
+    /// A bug, with the error that shows it.
+    pub fn internal(error: impl Display) -> Self {
+        Self::Internal(error.to_string())
     }
 
     /// The refusal, if a folder with refusals `R` refused.

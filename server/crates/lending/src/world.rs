@@ -150,6 +150,5 @@ const STORE_CLOCK: &str =
 
 /// Stores the setting of the clock in the database.
 pub async fn store_clock(connection: &mut Connection, setting: Setting) -> Result<(), sqlx::Error> {
-    query(STORE_CLOCK).bind(setting.offset_ms).bind(setting.frozen_at).execute(connection).await?;
-    Ok(())
+    query(STORE_CLOCK).bind(setting.offset_ms).bind(setting.frozen_at).run(connection).await
 }

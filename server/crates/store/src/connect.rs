@@ -1,13 +1,34 @@
 //! Connecting to either engine.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use sqlx::{ConnectOptions, SqliteConnection, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::{
+    ConnectOptions, SqliteConnection,
+    postgres::PgConnectOptions,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode},
+};
 
-use crate::{connection::Connection, durability};
+use crate::{
+    connection::{Connection, Owner},
+    durability,
+};
 
 /// The maximum wait for a connection to PostgreSQL, which is shorter than callers wait for an answer.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The maximum wait of a write while another program has locked the file.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The options that every file has. A missing one is created.
+pub(crate) fn sqlite_options(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .foreign_keys(true)
+        .busy_timeout(BUSY_TIMEOUT)
+        .disable_statement_logging()
+}
 
 /// The options for connecting to PostgreSQL.
 #[derive(Clone)]
@@ -29,5 +50,5 @@ pub(crate) async fn connect_postgres(options: &PostgresOptions) -> Result<Connec
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, options.options.connect()).await;
     let connection =
         connected.unwrap_or_else(|_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))?;
-    Ok(Connection::postgres(connection, options.is_pooled))
+    Ok(Connection::postgres(Owner::Holder(Box::new(connection)), options.is_pooled))
 }

@@ -8,8 +8,7 @@ use std::{
 };
 
 use sqlx::{
-    Connection as _, PgConnection, Postgres, SqlSafeStr, Sqlite, SqliteConnection, Transaction,
-    pool::PoolConnection,
+    Connection as _, Postgres, SqlSafeStr, Sqlite, SqliteConnection, Transaction, pool::PoolConnection,
 };
 use tracing::{Instrument, Span};
 
@@ -39,7 +38,7 @@ pub struct Held<DB: sqlx::Database> {
     is_long: bool,
 }
 
-enum Owner<DB: sqlx::Database> {
+pub(super) enum Owner<DB: sqlx::Database> {
     /// The pool, to which the connection returns.
     Pool(PoolConnection<DB>),
     /// The pool, to which the connection returns when its transaction is rolled back.
@@ -77,8 +76,8 @@ impl<DB: sqlx::Database> DerefMut for Held<DB> {
 }
 
 impl<DB: sqlx::Database> Held<DB> {
-    fn own(connection: DB::Connection, is_pooled: bool) -> Self {
-        Self { owner: Owner::Holder(Box::new(connection)), is_pooled, is_long: false }
+    fn of(owner: Owner<DB>, is_pooled: bool) -> Self {
+        Self { owner, is_pooled, is_long: false }
     }
 
     pub(super) fn is_pooled(&self) -> bool {
@@ -99,30 +98,18 @@ impl<DB: sqlx::Database> Held<DB> {
 
 impl From<SqliteConnection> for Connection {
     fn from(connection: SqliteConnection) -> Self {
-        Self::Sqlite(Held::own(connection, false))
+        Self::sqlite(Owner::Holder(Box::new(connection)))
     }
 }
 
 impl Connection {
+    pub(super) fn sqlite(owner: Owner<Sqlite>) -> Self {
+        Self::Sqlite(Held::of(owner, false))
+    }
+
     /// A connection to PostgreSQL, through a pooler in transaction mode if it `is_pooled`.
-    pub(super) fn postgres(connection: PgConnection, is_pooled: bool) -> Self {
-        Self::Postgres(Held::own(connection, is_pooled))
-    }
-
-    pub(super) fn sqlite_of_pool(connection: PoolConnection<Sqlite>) -> Self {
-        Self::Sqlite(Held { owner: Owner::Pool(connection), is_pooled: false, is_long: false })
-    }
-
-    pub(super) fn postgres_of_pool(connection: PoolConnection<Postgres>) -> Self {
-        Self::Postgres(Held { owner: Owner::Pool(connection), is_pooled: false, is_long: false })
-    }
-
-    pub(super) fn sqlite_reading(transaction: Transaction<'static, Sqlite>) -> Self {
-        Self::Sqlite(Held { owner: Owner::Transaction(transaction), is_pooled: false, is_long: false })
-    }
-
-    pub(super) fn postgres_reading(transaction: Transaction<'static, Postgres>, is_pooled: bool) -> Self {
-        Self::Postgres(Held { owner: Owner::Transaction(transaction), is_pooled, is_long: false })
+    pub(super) fn postgres(owner: Owner<Postgres>, is_pooled: bool) -> Self {
+        Self::Postgres(Held::of(owner, is_pooled))
     }
 
     /// Sets whether statements may take long from now on.

@@ -12,15 +12,19 @@ use std::{
 };
 
 use sqlx::{ConnectOptions, PgPool, SqlitePool};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch},
+    time::Instant,
+};
 use tracing::Instrument;
 
 use base::error::Failure;
 
 use crate::{
     connect::{PostgresOptions, connect_postgres},
-    connection::{Connection, traced},
+    connection::{Connection, Owner, traced},
     durability,
+    query::QueryAs,
     transaction::Transaction,
     writer::{Begin, Order, Target, Writer},
 };
@@ -30,6 +34,9 @@ const MAX_QUEUED_WRITES: usize = 1024;
 
 /// The maximum wait for readers when the database is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Poll interval for rows of other servers.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The database of one sandbox. Clones share it.
 #[derive(Clone, Debug)]
@@ -115,14 +122,17 @@ impl Database {
     /// [`Failure::Busy`] if none is free in time.
     pub async fn read(&self) -> Result<Reader, Failure> {
         Ok(Reader(match &self.readers {
-            Readers::Sqlite(readers) => Connection::sqlite_of_pool(readers.acquire().await?),
+            Readers::Sqlite(readers) => Connection::sqlite(Owner::Pool(readers.acquire().await?)),
             // A pooler may answer each round trip outside of a transaction from another connection.
             Readers::Postgres(readers, true) => {
                 const BEGIN: &str = "BEGIN READ ONLY";
                 let step = traces::statement("postgresql", BEGIN);
-                Connection::postgres_reading(traced(step, pin!(readers.begin_with(BEGIN))).await?, true)
+                let begun = traced(step, pin!(readers.begin_with(BEGIN))).await?;
+                Connection::postgres(Owner::Transaction(begun), true)
             }
-            Readers::Postgres(readers, false) => Connection::postgres_of_pool(readers.acquire().await?),
+            Readers::Postgres(readers, false) => {
+                Connection::postgres(Owner::Pool(readers.acquire().await?), false)
+            }
         }))
     }
 
@@ -132,11 +142,12 @@ impl Database {
         let mut connection = match &self.readers {
             Readers::Sqlite(readers) => {
                 let step = traces::statement("sqlite", "BEGIN");
-                Connection::sqlite_reading(traced(step, pin!(readers.begin())).await?)
+                Connection::sqlite(Owner::Transaction(traced(step, pin!(readers.begin())).await?))
             }
             Readers::Postgres(readers, is_pooled) => {
                 let step = traces::statement("postgresql", BEGIN);
-                Connection::postgres_reading(traced(step, pin!(readers.begin_with(BEGIN))).await?, *is_pooled)
+                let begun = traced(step, pin!(readers.begin_with(BEGIN))).await?;
+                Connection::postgres(Owner::Transaction(begun), *is_pooled)
             }
         };
         connection.set_long(true);
@@ -186,8 +197,7 @@ impl Database {
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let place = self.place()?;
-        self.run(work, false, place).await
+        begin(&self.writer, false, vec![self.place()?]).await?.run(work).await
     }
 
     /// Like [`Database::write`], but waits if the queue is full: for work that continues an accepted
@@ -196,8 +206,7 @@ impl Database {
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let place = self.place_in_turn().await?;
-        self.run(work, false, place).await
+        self.begin().await?.run(work).await
     }
 
     /// Like [`Database::write_in_turn`], while no other transaction writes, on any server: for work that
@@ -206,20 +215,7 @@ impl Database {
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let place = self.place_in_turn().await?;
-        self.run(work, true, place).await
-    }
-
-    async fn run<T>(
-        &self,
-        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
-        is_alone: bool,
-        place: OwnedSemaphorePermit,
-    ) -> Result<T, Failure> {
-        let mut transaction = begin(&self.writer, is_alone, vec![place]).await?;
-        let done = work(&mut transaction).await?;
-        transaction.commit().await?;
-        Ok(done)
+        self.begin_alone().await?.run(work).await
     }
 
     /// The number of lanes.
@@ -278,6 +274,26 @@ impl Database {
             conflicts: self.conflicts.load(Ordering::Relaxed),
             readers_idle,
             readers_busy: readers.saturating_sub(readers_idle),
+        }
+    }
+
+    /// The rows of `statement`. As long as there are none, runs it again after commits and every quarter of a
+    /// second, for up to `timeout` (in real time).
+    pub async fn wait_for_rows<T: Send>(
+        &self,
+        timeout: Duration,
+        statement: impl Fn() -> QueryAs<T>,
+    ) -> Result<Vec<T>, Failure> {
+        let deadline = Instant::now() + timeout;
+        let mut commits = self.commits();
+        loop {
+            commits.mark_unchanged();
+            let found = statement().fetch_all(&mut *self.read().await?).await?;
+            if !found.is_empty() || Instant::now() >= deadline {
+                return Ok(found);
+            }
+            let next_poll = (Instant::now() + POLL_INTERVAL).min(deadline);
+            _ = tokio::time::timeout_at(next_poll, commits.changed()).await;
         }
     }
 

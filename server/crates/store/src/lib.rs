@@ -26,7 +26,7 @@ mod writer;
 
 pub use connection::Connection;
 pub use database::{Database, Load, Reader};
-pub use query::{Fetched, Query, QueryAs, QueryScalar, query, query_as, query_scalar};
+pub use query::{Fetched, Query, QueryAs, Value, Values, query, query_as, query_scalar};
 pub use transaction::Transaction;
 pub use writer::MAX_BATCH_SIZE;
 

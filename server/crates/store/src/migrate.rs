@@ -59,9 +59,7 @@ async fn apply_missing(connection: &mut Connection, migrator: &Migrator) -> Resu
         if applied.iter().all(|(version, _)| *version != migration.version) {
             connection.command(AssertSqlSafe(migration.sql.as_str().to_owned())).await?;
             query(ADD)
-                .bind(migration.version)
-                .bind(&*migration.description)
-                .bind(migration.checksum.to_vec())
+                .bind_all((migration.version, &*migration.description, migration.checksum.to_vec()))
                 .execute(connection)
                 .await?;
         }

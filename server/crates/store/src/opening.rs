@@ -7,11 +7,13 @@ use sqlx::{
     ConnectOptions, Executor,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{SqlitePoolOptions, SqliteSynchronous},
 };
 
 use crate::{
-    connect::{CONNECT_TIMEOUT, PostgresOptions, connect_postgres, connect_sqlite},
+    connect::{
+        BUSY_TIMEOUT, CONNECT_TIMEOUT, PostgresOptions, connect_postgres, connect_sqlite, sqlite_options,
+    },
     connection::Connection,
     database::{Database, Readers},
     migrate,
@@ -29,10 +31,7 @@ const READERS: u32 = 8;
 /// The maximum wait for a reader of the file.
 pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The maximum wait of a write while another program has locked the file.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The same at the start, when nobody waits for an answer.
+/// The maximum wait for another program that has locked the file, at the start, when nobody waits for an answer.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// PostgreSQL's timeout for a reader's statement. A writer sets its own in each transaction.
@@ -99,15 +98,7 @@ impl Database {
 
     /// Like [`Database::open`], with a different maximum number of writes per commit.
     pub async fn open_with_batch_size(file: &Path, max_batch_size: usize) -> Result<Self, sqlx::Error> {
-        let options = SqliteConnectOptions::new()
-            .filename(file)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(BUSY_TIMEOUT)
-            .optimize_on_close(true, None)
-            .disable_statement_logging();
+        let options = sqlite_options(file).synchronous(SqliteSynchronous::Full).optimize_on_close(true, None);
         let mut connection = connect_sqlite(&options.clone().busy_timeout(START_TIMEOUT)).await?;
         SQLITE_MIGRATIONS.run(&mut connection).await?;
         let begin = format!("BEGIN IMMEDIATE; ROLLBACK; PRAGMA busy_timeout = {}", BUSY_TIMEOUT.as_millis());

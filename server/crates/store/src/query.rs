@@ -87,14 +87,41 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn add<'t, T>(&mut self, value: &T) -> Result<(), BoxDynError>
-    where
-        T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
-    {
+    fn add<'t>(&mut self, value: &impl Value<'t>) -> Result<(), BoxDynError> {
         self.sqlite.add(value)?;
         self.postgres.add(value)
     }
 }
+
+/// A value that can be bound on either engine.
+pub trait Value<'t>: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres> {}
+
+impl<'t, T> Value<'t> for T where T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres> {}
+
+/// Values that are bound one after the other: a tuple.
+pub trait Values<'t> {
+    /// Binds the values to `query`.
+    fn bind_to(self, query: Query) -> Query;
+}
+
+macro_rules! values {
+    ($($type:ident $value:ident),+) => {
+        impl<'t, $($type: Value<'t>),+> Values<'t> for ($($type,)+) {
+            fn bind_to(self, query: Query) -> Query {
+                let ($($value,)+) = self;
+                query$(.bind($value))+
+            }
+        }
+    };
+}
+
+values!(A first, B second);
+values!(A first, B second, C third);
+values!(A first, B second, C third, D fourth);
+values!(A first, B second, C third, D fourth, E fifth);
+values!(A first, B second, C third, D fourth, E fifth, F sixth);
+values!(A first, B second, C third, D fourth, E fifth, F sixth, G seventh);
+values!(A first, B second, C third, D fourth, E fifth, F sixth, G seventh, H eighth);
 
 /// A statement that returns the number of affected rows.
 #[must_use = "a statement does nothing until it is run"]
@@ -112,16 +139,18 @@ pub fn query(sql: impl SqlSafeStr) -> Query {
 
 impl Query {
     /// Binds the next value.
-    pub fn bind<'t, T>(mut self, value: T) -> Self
-    where
-        T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
-    {
+    pub fn bind<'t>(mut self, value: impl Value<'t>) -> Self {
         if let Ok(arguments) = &mut self.arguments
             && let Err(error) = arguments.add(&value)
         {
             self.arguments = Err(error);
         }
         self
+    }
+
+    /// Binds the next values.
+    pub fn bind_all<'t>(self, values: impl Values<'t>) -> Self {
+        values.bind_to(self)
     }
 
     fn ready(self, connection: &Connection) -> Result<(SqlStr, Arguments), sqlx::Error> {
@@ -147,6 +176,11 @@ impl Query {
                 .map(|done| done.rows_affected()))
         };
         traced(step, pin!(running)).await
+    }
+
+    /// Runs the statement, however many rows it affects.
+    pub async fn run(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        self.execute(connection).await.map(|_| ())
     }
 
     async fn row(self, connection: &mut Connection) -> Result<Option<Row>, sqlx::Error> {
@@ -181,22 +215,31 @@ impl Query {
 #[must_use = "a statement does nothing until it is run"]
 pub struct QueryAs<T> {
     query: Query,
-    rows: std::marker::PhantomData<fn() -> T>,
+    read: fn(&Row) -> Result<T, sqlx::Error>,
 }
 
 /// Creates a statement that returns rows.
 pub fn query_as<T: Fetched>(sql: impl SqlSafeStr) -> QueryAs<T> {
-    QueryAs { query: query(sql), rows: std::marker::PhantomData }
+    QueryAs { query: query(sql), read: Row::read }
 }
 
-impl<T: Fetched> QueryAs<T> {
+/// Creates a statement that returns rows with one column.
+pub fn query_scalar<T>(sql: impl SqlSafeStr) -> QueryAs<T>
+where
+    (T,): Fetched,
+{
+    QueryAs { query: query(sql), read: |row| Ok(row.read::<(T,)>()?.0) }
+}
+
+impl<T: Send> QueryAs<T> {
     /// Binds the next value.
-    pub fn bind<'t, V>(mut self, value: V) -> Self
-    where
-        V: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
-    {
-        self.query = self.query.bind(value);
-        self
+    pub fn bind<'t>(self, value: impl Value<'t>) -> Self {
+        Self { query: self.query.bind(value), ..self }
+    }
+
+    /// Binds the next values.
+    pub fn bind_all<'t>(self, values: impl Values<'t>) -> Self {
+        Self { query: self.query.bind_all(values), ..self }
     }
 
     /// Locks the rows on PostgreSQL with this clause, until the transaction ends. A file has one writer at a
@@ -216,7 +259,7 @@ impl<T: Fetched> QueryAs<T> {
 
     /// Returns the row, if any.
     pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
-        self.query.row(connection).await?.map(|row| row.read()).transpose()
+        self.query.row(connection).await?.map(|row| (self.read)(&row)).transpose()
     }
 
     /// Returns all rows.
@@ -239,57 +282,7 @@ impl<T: Fetched> QueryAs<T> {
         connection: &mut Connection,
         mut take: impl FnMut(T) -> Result<(), sqlx::Error> + Send,
     ) -> Result<(), sqlx::Error> {
-        self.query.each_row(connection, &mut |row| take(row.read()?)).await
-    }
-}
-
-/// A statement whose rows have one column.
-#[must_use = "a statement does nothing until it is run"]
-pub struct QueryScalar<T>(QueryAs<(T,)>);
-
-/// Creates a statement that returns rows with one column.
-pub fn query_scalar<T>(sql: impl SqlSafeStr) -> QueryScalar<T>
-where
-    (T,): Fetched,
-{
-    QueryScalar(query_as(sql))
-}
-
-impl<T> QueryScalar<T>
-where
-    (T,): Fetched,
-{
-    /// Binds the next value.
-    pub fn bind<'t, V>(mut self, value: V) -> Self
-    where
-        V: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
-    {
-        self.0 = self.0.bind(value);
-        self
-    }
-
-    /// Locks the rows on PostgreSQL with this clause, until the transaction ends.
-    pub fn locking(mut self, clause: &'static str) -> Self {
-        self.0 = self.0.locking(clause);
-        self
-    }
-
-    /// Returns exactly one value.
-    ///
-    /// # Errors
-    /// Errors of the engine; [`sqlx::Error::RowNotFound`] if there is none.
-    pub async fn fetch_one(self, connection: &mut Connection) -> Result<T, sqlx::Error> {
-        Ok(self.0.fetch_one(connection).await?.0)
-    }
-
-    /// Returns the value, if any.
-    pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
-        Ok(self.0.fetch_optional(connection).await?.map(|row| row.0))
-    }
-
-    /// Returns all values.
-    pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
-        Ok(self.0.fetch_all(connection).await?.into_iter().map(|row| row.0).collect())
+        self.query.each_row(connection, &mut |row| take((self.read)(&row)?)).await
     }
 }
 

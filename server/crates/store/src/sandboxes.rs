@@ -10,17 +10,17 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
 use sqlx::{
     ConnectOptions, Connection as _, SqliteConnection,
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous},
 };
 
 use base::{clock::Setting, engine_error::is_disk_full, error::Failure};
 
 use crate::{
+    connect::sqlite_options,
     connection::Connection,
     database::{Database, Readers},
     opening::{READER_TIMEOUT, SQLITE_MIGRATIONS, STATEMENT_CACHE_SIZE},
@@ -232,16 +232,10 @@ fn not_written(error: io::Error) -> Failure {
 /// Opens a file with little memory. A commit survives a crash of this process, but not a power failure:
 /// nothing in a sandbox is real, and flushing each commit of many files would slow all of them down.
 async fn open_file(file: &Path) -> Result<Database, sqlx::Error> {
-    let options = SqliteConnectOptions::new()
-        .filename(file)
-        .create_if_missing(true)
-        .journal_mode(SqliteJournalMode::Wal)
+    let options = sqlite_options(file)
         .synchronous(SqliteSynchronous::Normal)
-        .foreign_keys(true)
-        .busy_timeout(Duration::from_secs(5))
         .pragma("cache_size", CACHE_SIZE)
-        .statement_cache_capacity(STATEMENT_CACHE_SIZE)
-        .disable_statement_logging();
+        .statement_cache_capacity(STATEMENT_CACHE_SIZE);
     let mut connection = options.connect().await?;
     migrate(&mut connection).await?;
     let readers = SqlitePoolOptions::new()

@@ -72,6 +72,16 @@ impl Transaction {
         }
     }
 
+    /// Runs `work` and commits. If `work` fails, its changes are rolled back.
+    pub(super) async fn run<T>(
+        mut self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let done = work(&mut self).await?;
+        self.commit().await?;
+        Ok(done)
+    }
+
     fn give_back(&mut self, commit: Option<Commit>) {
         if let Some(Lent { connection, back }) = self.lent.take() {
             // Fails if the writer has stopped; its connection is closed then.

@@ -48,9 +48,7 @@ impl DatabaseUrl {
     pub(super) fn lanes(&self) -> usize {
         self.lanes
     }
-}
 
-impl DatabaseUrl {
     /// Returns whether the database is a file that does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(&self.engine, Engine::Sqlite(file) if !file.exists())

@@ -61,9 +61,7 @@ fn asset(name: &str) -> Result<Response, Failure> {
         "index.html" => include_bytes!("index.html").into(),
         "index.css" => include_bytes!("index.css").into(),
         "swagger-initializer.js" => include_bytes!("start.js").into(),
-        _ => {
-            unpacked(name).map_err(|error| Failure::Internal(error.to_string()))?.ok_or(Failure::NotFound)?
-        }
+        _ => unpacked(name).map_err(Failure::internal)?.ok_or(Failure::NotFound)?,
     };
     let media_type = match name.rsplit('.').next() {
         Some("html") => "text/html",

@@ -35,7 +35,7 @@ pub struct NewAccount {
     pub password: SecretString,
 }
 
-const INSERT: &str = "
+pub(crate) const ADD_STAFF: &str = "
     INSERT INTO staff
         (staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
          is_active, created_at, updated_at)
@@ -64,17 +64,9 @@ pub async fn open(
     let entry = Entry::of(Kind::AccountOpened).about(email.as_str()).with("role", role);
     trail
         .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
-            query(INSERT)
-                .bind(&staff_id)
-                .bind(email)
-                .bind(username)
-                .bind(first_name)
-                .bind(last_name)
-                .bind(&phone_number)
-                .bind(role)
-                .bind(password_hash)
-                .bind(true)
-                .bind(now)
+            query(ADD_STAFF)
+                .bind_all((&staff_id, email, username, first_name, last_name))
+                .bind_all((&phone_number, role, password_hash, true, now))
                 .execute(&mut *connection)
                 .await?;
             check_phone(connection, &phone_number, &staff_id).await
@@ -128,9 +120,7 @@ pub async fn set_active(
 ) -> Result<StaffId, Failure> {
     let now = clock.now();
     let staff_id: StaffId = query_scalar(SET_ACTIVE)
-        .bind(email)
-        .bind(is_active)
-        .bind(now)
+        .bind_all((email, is_active, now))
         .fetch_optional(&mut *connection)
         .await?
         .ok_or(AuthRefusal::UserNotFound)?;

@@ -11,10 +11,7 @@ use super::{
 };
 use crate::events::Kind;
 use base::error::Failure;
-use store::{Connection, query};
-
-const SET_PASSWORD: &str = "
-    UPDATE staff SET password_hash = $2, password_changed_at = $3, updated_at = $3 WHERE staff_id = $1";
+use store::Connection;
 
 /// Sets a new password for the user of `session`, and ends their other sessions.
 ///
@@ -34,12 +31,7 @@ pub(super) async fn change_password(
     let clock = auth.world.clock.clone();
     asked
         .change(auth, Kind::PasswordChanged, async move |connection: &mut Connection, staff: Staff| {
-            query(SET_PASSWORD)
-                .bind(&staff.staff_id)
-                .bind(password_hash)
-                .bind(clock.now())
-                .execute(&mut *connection)
-                .await?;
+            staff.set_password(connection, password_hash, clock.now()).await?;
             let ended = session::end_others(connection, &session, &clock).await?;
             Ok(format!("{ended} other sessions ended"))
         })

@@ -89,7 +89,7 @@ pub fn set_cookie(auth: &Auth, staff: &Staff, token: &str) -> Result<HeaderValue
     let id = &auth.fingerprints.of(&["device id", token])[..ID_LENGTH];
     let signature = auth.fingerprints.of(&signed_parts(staff, &ends_at, id));
     let cookie = cookie(&format!("{ends_at}.{id}.{signature}"), auth.world.settings.behind_tls);
-    HeaderValue::from_str(&cookie).map_err(|error| Failure::Internal(error.to_string()))
+    HeaderValue::from_str(&cookie).map_err(Failure::internal)
 }
 
 fn cookie(value: &str, behind_tls: bool) -> String {

@@ -10,6 +10,8 @@
 
 use std::{net::IpAddr, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
 use super::{device::Device, fingerprint::Fingerprints};
 use crate::auth::AuthRefusal;
 use base::{clock::UnixMillis, email::Email, error::Failure};
@@ -41,7 +43,8 @@ const SKEW: Duration = Duration::from_mins(1);
 const CLEANUP_BATCH: i64 = 100;
 
 /// An action whose attempts are counted, separately from those of other actions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Action {
     /// A wrong password.
     Password,
@@ -63,21 +66,7 @@ pub enum Action {
     DeployToken,
 }
 
-impl Action {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Password => "password",
-            Self::SignInCode => "sign_in_code",
-            Self::ResetCode => "reset_code",
-            Self::SignInCodeRequest => "sign_in_code_request",
-            Self::ResetCodeRequest => "reset_code_request",
-            Self::SignInCodeSent => "sign_in_code_sent",
-            Self::ResetCodeSent => "reset_code_sent",
-            Self::ConsoleToken => "console_token",
-            Self::DeployToken => "deploy_token",
-        }
-    }
-}
+store::stored_as_text!(Action);
 
 /// The account that an attempt is for, and the address and device that it comes from.
 #[derive(Clone, Debug)]
@@ -161,11 +150,7 @@ pub async fn check(
     let mut locked_until = None;
     for (subject, limit) in caller.counts(action) {
         let end: Option<UnixMillis> = query_scalar(LOCKED_UNTIL)
-            .bind(action.name())
-            .bind(subject)
-            .bind(limit.attempts)
-            .bind(now)
-            .bind(limit.latest_end(now))
+            .bind_all((action, subject, limit.attempts, now, limit.latest_end(now)))
             .fetch_optional(&mut *connection)
             .await?;
         locked_until = locked_until.max(end);
@@ -201,11 +186,7 @@ pub async fn count(
     query(DELETE_EXPIRED).bind(now).bind(CLEANUP_BATCH).execute(&mut *connection).await?;
     for (subject, limit) in caller.counts(action) {
         let (tries, window_ends_at): (i64, UnixMillis) = query_as(COUNT)
-            .bind(action.name())
-            .bind(subject)
-            .bind(now.plus(limit.window))
-            .bind(now)
-            .bind(limit.latest_end(now))
+            .bind_all((action, subject, now.plus(limit.window), now, limit.latest_end(now)))
             .fetch_one(&mut *connection)
             .await?;
         if tries > limit.attempts {
@@ -223,7 +204,7 @@ const RESET: &str = "DELETE FROM try_count WHERE action = $1 AND subject = $2";
 /// be used to attack all others.
 pub async fn reset(connection: &mut Connection, action: Action, caller: &Caller) -> Result<(), sqlx::Error> {
     for subject in caller.device.iter().chain([&caller.account_and_address]) {
-        query(RESET).bind(action.name()).bind(subject).execute(&mut *connection).await?;
+        query(RESET).bind(action).bind(subject).execute(&mut *connection).await?;
     }
     Ok(())
 }
@@ -234,7 +215,7 @@ pub async fn reset_account(
     action: Action,
     caller: &Caller,
 ) -> Result<(), sqlx::Error> {
-    query(RESET).bind(action.name()).bind(&caller.account).execute(&mut *connection).await?;
+    query(RESET).bind(action).bind(&caller.account).execute(&mut *connection).await?;
     reset(connection, action, caller).await
 }
 

@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use self::{fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session::Tokens};
 use crate::{outbox::Outbox, world::World};
 use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId};
-use store::{Connection, query_as};
+use store::{Connection, query, query_as};
 
 /// The accounts and sessions of a world, and the secrets that protect them. Clones share them.
 #[derive(Clone)]
@@ -113,10 +113,23 @@ const BY_EMAIL: &str = "
            is_active, sign_in_code_required, created_at
     FROM staff WHERE email = $1";
 
+const SET_PASSWORD: &str = "
+    UPDATE staff SET password_hash = $2, password_changed_at = $3, updated_at = $3 WHERE staff_id = $1";
+
 impl Staff {
     /// The account of `email`, active or not.
     pub async fn by_email(connection: &mut Connection, email: &Email) -> Result<Option<Self>, sqlx::Error> {
         query_as(BY_EMAIL).bind(email).fetch_optional(connection).await
+    }
+
+    /// Stores the hash of a new password.
+    async fn set_password(
+        &self,
+        connection: &mut Connection,
+        hash: String,
+        now: UnixMillis,
+    ) -> Result<(), sqlx::Error> {
+        query(SET_PASSWORD).bind_all((&self.staff_id, hash, now)).run(connection).await
     }
 
     /// First and last name.

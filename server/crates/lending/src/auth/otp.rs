@@ -190,9 +190,7 @@ pub(super) async fn reset_phone(
     now: UnixMillis,
 ) -> Result<String, Failure> {
     let phone = query_scalar(PHONE_FOR_RESET)
-        .bind(&staff.staff_id)
-        .bind(now.minus(PHONE_SETTLES))
-        .bind(now)
+        .bind_all((&staff.staff_id, now.minus(PHONE_SETTLES), now))
         .fetch_one(connection);
     Ok(phone.await?)
 }
@@ -221,8 +219,7 @@ impl Request {
             }
         }
         let sent_at: Option<UnixMillis> = query_scalar(SENT_AT)
-            .bind(&staff.staff_id)
-            .bind(*purpose)
+            .bind_all((&staff.staff_id, *purpose))
             .fetch_optional(&mut *connection)
             .await?;
         // A code sent in the future was sent before the clock was moved back.
@@ -236,11 +233,9 @@ impl Request {
         limits::count(connection, purpose.request_action(), caller, *now).await?;
         limits::count(connection, purpose.sent_action(), caller, *now).await?;
         query(STORE)
-            .bind(&staff.staff_id)
-            .bind(*purpose)
+            .bind_all((&staff.staff_id, *purpose))
             .bind(self.fingerprints.of(&self.otp.fingerprint_parts(&staff.staff_id, *purpose)))
-            .bind(*now)
-            .bind(now.plus(LIFE))
+            .bind_all((*now, now.plus(LIFE)))
             .execute(&mut *connection)
             .await?;
         self.enqueue_message(connection, &staff).await?;
@@ -328,10 +323,7 @@ impl Attempt {
         limits::check(connection, purpose.attempt_action(), &self.caller, now).await?;
         let staff_id = self.staff_id.as_deref().unwrap_or_default();
         let stored: Option<String> = query_scalar(FIND)
-            .bind(staff_id)
-            .bind(purpose)
-            .bind(now)
-            .bind(MAX_ATTEMPTS)
+            .bind_all((staff_id, purpose, now, MAX_ATTEMPTS))
             .fetch_optional(&mut *connection)
             .await?;
         let parts = self.otp.fingerprint_parts(staff_id, purpose);
@@ -355,6 +347,5 @@ pub async fn end_all(
     staff_id: &StaffId,
     now: UnixMillis,
 ) -> Result<(), sqlx::Error> {
-    query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;
-    Ok(())
+    query(END_ALL).bind(staff_id).bind(now).run(connection).await
 }

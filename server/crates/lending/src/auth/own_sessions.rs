@@ -34,9 +34,7 @@ const OPEN: &str = "
 pub(super) async fn own_sessions(world: &World, session: &Session) -> Result<Vec<OwnSession>, Failure> {
     let mut reader = world.database.read().await?;
     let found = query_as(OPEN)
-        .bind(&session.staff.staff_id)
-        .bind(&session.session_id)
-        .bind(world.clock.now())
+        .bind_all((&session.staff.staff_id, &session.session_id, world.clock.now()))
         .fetch_all(&mut reader);
     Ok(found.await?)
 }
@@ -71,12 +69,8 @@ pub(super) async fn end_own_session(
     world
         .database
         .write(async move |connection: &mut Connection| {
-            let ended = query(END)
-                .bind(&session_id)
-                .bind(&staff.staff_id)
-                .bind(now)
-                .execute(&mut *connection)
-                .await?;
+            let ended =
+                query(END).bind_all((&session_id, &staff.staff_id, now)).execute(&mut *connection).await?;
             if ended == 0 {
                 return Err(AuthRefusal::SessionNotFound(session_id).into());
             }

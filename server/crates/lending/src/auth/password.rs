@@ -3,7 +3,7 @@
 //! At most one hash per core runs at a time, on threads that may block. Without this bound,
 //! 64 concurrent sign-ins took 4 GB and starved every other call.
 
-use std::{fmt::Display, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use argon2::{
     ARGON2ID_IDENT, Algorithm, Argon2, Block, Params, PasswordHash, Version,
@@ -141,7 +141,7 @@ impl Passwords {
         })
         .instrument(traces::step!("hash the password"))
         .await
-        .map_err(|panicked| Failure::Internal(panicked.to_string()))
+        .map_err(Failure::internal)
     }
 }
 
@@ -155,26 +155,26 @@ fn forms(password: SecretString) -> (SecretString, Option<SecretString>) {
 }
 
 fn hash(password: &SecretString, salt: &[u8], memory: &mut Vec<Block>) -> Result<String, Failure> {
-    let params = Params::new(19 * 1024, 2, 1, None).map_err(unexpected)?;
+    let params = Params::new(19 * 1024, 2, 1, None).map_err(Failure::internal)?;
     let (algorithm, version) = (Algorithm::Argon2id, Version::V0x13);
     let stored = PasswordHash {
         algorithm: ARGON2ID_IDENT,
         version: Some(version.into()),
-        params: ParamsString::try_from(&params).map_err(unexpected)?,
-        salt: Some(Salt::new(salt).map_err(unexpected)?),
+        params: ParamsString::try_from(&params).map_err(Failure::internal)?,
+        salt: Some(Salt::new(salt).map_err(Failure::internal)?),
         hash: Some(compute(&Argon2::new(algorithm, version, params), password, salt, memory)?),
     };
     Ok(stored.to_string())
 }
 
 fn verify(password: &SecretString, stored: &str, memory: &mut Vec<Block>) -> Result<bool, Failure> {
-    let stored = PasswordHash::new(stored).map_err(unexpected)?;
+    let stored = PasswordHash::new(stored).map_err(Failure::internal)?;
     let (Some(salt), Some(hash)) = (&stored.salt, &stored.hash) else {
-        return Err(unexpected("a stored hash without salt or value"));
+        return Err(Failure::internal("a stored hash without salt or value"));
     };
-    let algorithm = Algorithm::try_from(stored.algorithm.as_str()).map_err(unexpected)?;
-    let version = stored.version.map_or(Ok(Version::V0x10), Version::try_from).map_err(unexpected)?;
-    let params = Params::try_from(&stored).map_err(unexpected)?;
+    let algorithm = Algorithm::try_from(stored.algorithm.as_str()).map_err(Failure::internal)?;
+    let version = stored.version.map_or(Ok(Version::V0x10), Version::try_from).map_err(Failure::internal)?;
+    let params = Params::try_from(&stored).map_err(Failure::internal)?;
     // The comparison takes the same time wherever the hashes differ.
     Ok(compute(&Argon2::new(algorithm, version, params), password, salt, memory)? == *hash)
 }
@@ -196,12 +196,8 @@ fn compute(
             &mut output,
             memory.as_mut_slice(),
         )
-        .map_err(unexpected)?;
-    Output::new(&output).map_err(unexpected)
-}
-
-fn unexpected(error: impl Display) -> Failure {
-    Failure::Internal(error.to_string())
+        .map_err(Failure::internal)?;
+    Output::new(&output).map_err(Failure::internal)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::{
     events::{Kind, NewEvent},
 };
 use base::{clock::Clock, email::Email, error::Failure};
-use store::{Connection, query};
+use store::Connection;
 
 /// A request to set a new password.
 pub struct PasswordReset {
@@ -78,9 +78,6 @@ struct Change {
     fingerprints: Fingerprints,
 }
 
-const SET_PASSWORD: &str = "
-    UPDATE staff SET password_hash = $2, password_changed_at = $3, updated_at = $3 WHERE staff_id = $1";
-
 impl Change {
     async fn apply(self, connection: &mut Connection) -> Result<(Ruling, NewEvent), Failure> {
         let Self { visitor, email, otp, password_hash, caller, clock, fingerprints } = self;
@@ -96,7 +93,7 @@ impl Change {
             return Ok((Ruling::Refused(failure), event));
         };
         let staff_id = &staff.staff_id;
-        query(SET_PASSWORD).bind(staff_id).bind(password_hash).bind(now).execute(&mut *connection).await?;
+        staff.set_password(connection, password_hash, now).await?;
         session::end_all(connection, staff_id, &clock).await?;
         otp::end_all(connection, staff_id, now).await?;
         // The user has proved who they are, so a lockout for wrong passwords ends.

@@ -102,15 +102,10 @@ struct Checked {
 impl Checked {
     async fn write(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         query(CHANGE)
-            .bind(&self.staff_id)
-            .bind(&self.first_name)
-            .bind(&self.last_name)
-            .bind(&self.phone_number)
-            .bind(self.now)
-            .bind(self.now.minus(otp::PHONE_SETTLES))
-            .execute(connection)
-            .await?;
-        Ok(())
+            .bind_all((&self.staff_id, &self.first_name, &self.last_name))
+            .bind_all((&self.phone_number, self.now, self.now.minus(otp::PHONE_SETTLES)))
+            .run(connection)
+            .await
     }
 }
 

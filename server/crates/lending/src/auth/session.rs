@@ -67,7 +67,7 @@ impl Tokens {
 
     fn sign(&self, claims: &Claims) -> Result<String, Failure> {
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.encoding)
-            .map_err(|error| Failure::Internal(error.to_string()))
+            .map_err(Failure::internal)
     }
 
     /// The claims of `token`, if it was signed by this service and has not expired.
@@ -155,15 +155,10 @@ impl NewSession {
     /// Stores the session.
     pub async fn insert(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         query(OPEN)
-            .bind(self.session_id)
-            .bind(self.staff_id)
-            .bind(self.created_at)
-            .bind(self.expires_at)
-            .bind(self.place.address.to_string())
-            .bind(self.place.browser.0)
-            .execute(connection)
-            .await?;
-        Ok(())
+            .bind_all((self.session_id, self.staff_id, self.created_at, self.expires_at))
+            .bind_all((self.place.address.to_string(), self.place.browser.0))
+            .run(connection)
+            .await
     }
 }
 
@@ -204,10 +199,7 @@ pub async fn end_others(
     clock: &Clock,
 ) -> Result<u64, sqlx::Error> {
     query(END_OTHERS)
-        .bind(&session.staff.staff_id)
-        .bind(clock.now())
-        .bind(clock.earliest())
-        .bind(&session.session_id)
+        .bind_all((&session.staff.staff_id, clock.now(), clock.earliest(), &session.session_id))
         .execute(connection)
         .await
 }
@@ -222,8 +214,7 @@ pub async fn end_all(
     staff_id: &StaffId,
     clock: &Clock,
 ) -> Result<(), sqlx::Error> {
-    query(END_ALL).bind(staff_id).bind(clock.now()).bind(clock.earliest()).execute(connection).await?;
-    Ok(())
+    query(END_ALL).bind(staff_id).bind(clock.now()).bind(clock.earliest()).run(connection).await
 }
 
 const END_BATCH: &str = "
@@ -285,12 +276,8 @@ async fn find(auth: &Auth, token: &str, version: Version) -> Result<Arc<Session>
         .live_sessions
         .get_or_read(token, version, claims, async |claims: Claims| {
             let mut reader = auth.world.database.read().await?;
-            let found: Option<Found> = query_as(FIND)
-                .bind(&claims.jti)
-                .bind(&claims.sub)
-                .bind(now)
-                .fetch_optional(&mut reader)
-                .await?;
+            let found: Option<Found> =
+                query_as(FIND).bind_all((&claims.jti, &claims.sub, now)).fetch_optional(&mut reader).await?;
             let Found { expires_at, staff } = found.ok_or(AuthRefusal::NoSession)?;
             let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
             Ok(Live { session: Arc::new(Session { session_id: claims.jti.into(), staff }), expires_at })

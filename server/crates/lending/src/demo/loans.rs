@@ -19,7 +19,7 @@ use base::{
 };
 use store::{Connection, query};
 
-pub(super) const DISBURSE_LOAN: &str =
+const DISBURSE_LOAN: &str =
     "UPDATE loan SET status = 'DISBURSED', disbursed_at = $2, updated_at = $2 WHERE loan_id = $1";
 
 pub(super) const ADD_PAYOUT: &str = "
@@ -134,6 +134,7 @@ impl Demo {
         }
     }
 
+    /// Adds a payout of `loan`, with its payment, and returns its id. A loan that is paid is disbursed.
     pub(super) async fn pay(
         &mut self,
         db: &mut Connection,
@@ -144,46 +145,32 @@ impl Demo {
         self.payouts_made += 1;
         let mut chances = self.chances_of(Noun::Payout, self.payouts_made);
         let transaction_id: TransactionId = self.ids.id(created_at);
-        let receipt = match payout {
-            DemoPayout::Refused(_) => None,
-            DemoPayout::Completed | DemoPayout::Processing => Some(receipt(created_at, &self.ids)),
-        };
+        let refusal = if let DemoPayout::Refused(refusal) = payout { Some(refusal) } else { None };
+        let receipt = refusal.is_none().then(|| receipt(created_at, &self.ids));
         let (status, result_at) = match payout {
             DemoPayout::Completed => (PayoutStatus::Completed, created_at.plus(ANSWERED_AFTER)),
             DemoPayout::Refused(_) => (PayoutStatus::Failed, created_at.plus(ANSWERED_AFTER)),
             DemoPayout::Processing => (PayoutStatus::Pending, self.now.plus(DAY)),
         };
-        let refusal = if let DemoPayout::Refused(refusal) = payout { Some(refusal) } else { None };
         let result_code = refusal.map_or("0", Refusal::code);
         let settled = status != PayoutStatus::Pending;
         let payer = if chances.random_bool(0.3) { self.payers.first() } else { self.payers.last() };
         let payout_id: PayoutId = self.ids.id(created_at);
         query(ADD_PAYOUT)
-            .bind(&payout_id)
-            .bind(&loan.loan_id)
-            .bind(&transaction_id)
-            .bind(loan.amount)
-            .bind(&loan.phone_number)
-            .bind(status)
-            .bind(receipt.as_ref().filter(|_| settled))
-            .bind(settled.then_some(result_code))
-            .bind(refusal.map(Refusal::text))
-            .bind(payer.map(|staff| &staff.staff_id))
-            .bind(created_at)
-            .bind(settled.then_some(result_at))
+            .bind_all((&payout_id, &loan.loan_id, &transaction_id, loan.amount))
+            .bind_all((&loan.phone_number, status, receipt.as_ref().filter(|_| settled)))
+            .bind_all((settled.then_some(result_code), refusal.map(Refusal::text)))
+            .bind_all((payer.map(|staff| &staff.staff_id), created_at, settled.then_some(result_at)))
             .execute(&mut *db)
             .await?;
         query(ADD_PAYMENT)
-            .bind(&transaction_id)
-            .bind(&receipt)
-            .bind(&loan.phone_number)
-            .bind(loan.amount)
-            .bind(result_code)
-            .bind(created_at)
-            .bind(result_at)
-            .bind(&loan.loan_id)
-            .execute(db)
+            .bind_all((&transaction_id, &receipt, &loan.phone_number, loan.amount))
+            .bind_all((result_code, created_at, result_at, &loan.loan_id))
+            .execute(&mut *db)
             .await?;
+        if status == PayoutStatus::Completed {
+            query(DISBURSE_LOAN).bind(&loan.loan_id).bind(created_at).execute(db).await?;
+        }
         Ok(payout_id)
     }
 }

@@ -14,9 +14,8 @@ use futures::future::try_join_all;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::Value;
 
-use self::loans::DISBURSE_LOAN;
 use crate::{
-    auth::{Auth, Role, password::Passwords},
+    auth::{Auth, Role, accounts::ADD_STAFF, password::Passwords},
     mobile_money::Refusal,
 };
 use base::{
@@ -35,7 +34,6 @@ pub const PASSWORD: &str = "Mkopo-demo-1";
 pub const FIRST_SEED: u64 = 1;
 
 struct DemoStaff {
-    username: &'static str,
     email: &'static str,
     first_name: &'static str,
     last_name: &'static str,
@@ -44,42 +42,23 @@ struct DemoStaff {
     is_active: bool,
 }
 
+const fn staff(
+    email: &'static str,
+    first_name: &'static str,
+    last_name: &'static str,
+    phone_number: &'static str,
+    role: Role,
+) -> DemoStaff {
+    DemoStaff { email, first_name, last_name, phone_number, role, is_active: true }
+}
+
 const STAFF: [DemoStaff; 4] = [
+    staff("admin@mkopo.test", "Achieng", "Otieno", "+254711000001", Role::Admin),
+    staff("supervisor@mkopo.test", "Peter", "Njoroge", "+254711000002", Role::Supervisor),
+    staff("agent@mkopo.test", "Wanjiru", "Maina", "+254711000003", Role::Agent),
     DemoStaff {
-        username: "Achieng",
-        email: "admin@mkopo.test",
-        first_name: "Achieng",
-        last_name: "Otieno",
-        phone_number: "+254711000001",
-        role: Role::Admin,
-        is_active: true,
-    },
-    DemoStaff {
-        username: "Peter",
-        email: "supervisor@mkopo.test",
-        first_name: "Peter",
-        last_name: "Njoroge",
-        phone_number: "+254711000002",
-        role: Role::Supervisor,
-        is_active: true,
-    },
-    DemoStaff {
-        username: "Wanjiru",
-        email: "agent@mkopo.test",
-        first_name: "Wanjiru",
-        last_name: "Maina",
-        phone_number: "+254711000003",
-        role: Role::Agent,
-        is_active: true,
-    },
-    DemoStaff {
-        username: "Juma",
-        email: "inactive@mkopo.test",
-        first_name: "Juma",
-        last_name: "Barasa",
-        phone_number: "+254711000004",
-        role: Role::Agent,
         is_active: false,
+        ..staff("inactive@mkopo.test", "Juma", "Barasa", "+254711000004", Role::Agent)
     },
 ];
 
@@ -307,11 +286,6 @@ struct DemoLoan {
     amount: Kes,
 }
 
-const ADD_STAFF: &str = "
-    INSERT INTO staff (staff_id, email, username, first_name, last_name, phone_number, role,
-                       password_hash, is_active, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
-
 impl Demo {
     fn new(seed: u64, now: UnixMillis) -> Self {
         Self {
@@ -360,16 +334,9 @@ impl Demo {
         let created_at = self.now.minus(400 * DAY);
         let staff_id: StaffId = self.ids.id(created_at);
         query(ADD_STAFF)
-            .bind(&staff_id)
-            .bind(staff.email)
-            .bind(staff.username)
-            .bind(staff.first_name)
-            .bind(staff.last_name)
-            .bind(staff.phone_number)
-            .bind(staff.role)
-            .bind(hash)
-            .bind(staff.is_active)
-            .bind(created_at)
+            // The first name is the user name, too.
+            .bind_all((&staff_id, staff.email, staff.first_name, staff.first_name, staff.last_name))
+            .bind_all((staff.phone_number, staff.role, hash, staff.is_active, created_at))
             .execute(db)
             .await?;
         Ok(Colleague {
@@ -400,7 +367,6 @@ impl Demo {
                 records += 1;
             }
             self.pay(db, &loan, paid_at, DemoPayout::Completed).await?;
-            query(DISBURSE_LOAN).bind(&loan.loan_id).bind(paid_at).execute(&mut *db).await?;
             records += 1;
         }
         Ok(())

@@ -183,7 +183,7 @@ impl Row {
     /// Adds the row. Nobody knows the password of an account whose hash is `hash`.
     async fn add(self, connection: &mut Connection, hash: &str) -> Result<(), Failure> {
         match self {
-            Self::Staff(email, payout) => add_staff(connection, &email, &payout, hash).await,
+            Self::Staff(email, payout) => Ok(add_staff(connection, &email, &payout, hash).await?),
             Self::Loan((loan, disbursed_at)) => Ok(loans::add(connection, &loan, disbursed_at).await?),
             Self::Payout(payout) => add_payout(connection, payout).await,
         }
@@ -208,18 +208,12 @@ async fn add_staff(
     email: &str,
     payout: &Record,
     hash: &str,
-) -> Result<(), Failure> {
+) -> Result<(), sqlx::Error> {
     query(ADD_STAFF)
-        .bind(&payout.user_id)
-        .bind(email)
-        .bind(&payout.user_first_name)
-        .bind(&payout.user_last_name)
-        .bind(hash)
-        .bind(false)
-        .bind(payout.created_at)
-        .execute(connection)
-        .await?;
-    Ok(())
+        .bind_all((&payout.user_id, email, &payout.user_first_name))
+        .bind_all((&payout.user_last_name, hash, false, payout.created_at))
+        .run(connection)
+        .await
 }
 
 async fn add_payout(connection: &mut Connection, payout: Record) -> Result<(), Failure> {
@@ -227,30 +221,16 @@ async fn add_payout(connection: &mut Connection, payout: Record) -> Result<(), F
     let is_paid = payout.status == PayoutStatus::Completed;
     let receipt = is_paid.then(|| payout.mpesa_ref.unwrap_or_else(|| payout.transaction_id.to_uppercase()));
     query(ADD_PAYOUT)
-        .bind(&payout.id)
-        .bind(&payout.loan_id)
-        .bind(&payout.transaction_id)
-        .bind(payout.amount)
-        .bind(&payout.phone)
-        .bind(payout.status)
-        .bind(&receipt)
-        .bind(is_paid.then_some(PAID))
+        .bind_all((&payout.id, &payout.loan_id, &payout.transaction_id, payout.amount))
+        .bind_all((&payout.phone, payout.status, &receipt, is_paid.then_some(PAID)))
         .bind(payout.error_message.filter(|_| payout.status == PayoutStatus::Failed))
-        .bind(&payout.user_id)
-        .bind(payout.created_at)
-        .bind(payout.processed_at)
+        .bind_all((&payout.user_id, payout.created_at, payout.processed_at))
         .execute(&mut *connection)
         .await?;
     if let Some(receipt) = receipt {
         query(ADD_PAYMENT)
-            .bind(&payout.transaction_id)
-            .bind(receipt)
-            .bind(&payout.phone)
-            .bind(payout.amount)
-            .bind(PAID)
-            .bind(payout.created_at)
-            .bind(payout.processed_at)
-            .bind(&payout.loan_id)
+            .bind_all((&payout.transaction_id, receipt, &payout.phone, payout.amount))
+            .bind_all((PAID, payout.created_at, payout.processed_at, &payout.loan_id))
             .execute(connection)
             .await?;
     }

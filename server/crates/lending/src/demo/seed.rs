@@ -2,10 +2,7 @@
 
 use rand::{RngExt, rngs::ChaCha12Rng};
 
-use super::{
-    Colleague, DAY, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS,
-    loans::{DISBURSE_LOAN, pick},
-};
+use super::{Colleague, DAY, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS, loans::pick};
 use crate::{loans::PendingLoan, mobile_money::Refusal, payouts::PayoutRefusal};
 use base::{
     clock::UnixMillis,
@@ -13,7 +10,7 @@ use base::{
     error::Failure,
     ids::{LoanId, PayoutId},
 };
-use store::{Connection, Database, query, query_as, query_scalar};
+use store::{Connection, Database, query_as, query_scalar};
 
 /// Loans per transaction: other writers wait no longer than one batch takes.
 const BATCH: u32 = 500;
@@ -46,16 +43,12 @@ pub async fn seed(
     records: u32,
     mut progress: impl FnMut(u32),
 ) -> anyhow::Result<()> {
-    let mut reader = database.read().await?;
-    let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut reader).await?;
-    let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut reader).await?;
-    drop(reader);
+    let mut generator = Generator::read(&mut *database.read().await?, now, seed).await?;
     anyhow::ensure!(
-        !staff.is_empty(),
+        !generator.staff.is_empty(),
         "no account is active, so nobody can approve or pay loans; add one with `mkopo user add`, or \
          start once with MKOPO_DEMO=true"
     );
-    let mut generator = Generator { seed, now, staff, last_number: u32::try_from(last_number)? };
     let batches = [(records, Kind::Records), (loans, Kind::Loans)];
     for (mut left, kind) in batches {
         while left > 0 {
@@ -78,11 +71,8 @@ pub async fn draw_loans(
     now: UnixMillis,
     count: u32,
 ) -> Result<Vec<PendingLoan>, Failure> {
-    let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
     let loans: i64 = query_scalar(LOANS).fetch_one(&mut *connection).await?;
-    let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut *connection).await?;
-    let last_number = u32::try_from(last_number).map_err(|error| Failure::Internal(error.to_string()))?;
-    let mut demo = Generator { seed: loans.unsigned_abs(), now, staff, last_number }.demo(0);
+    let mut demo = Generator::read(connection, now, loans.unsigned_abs()).await?.demo(0);
     Ok((0..count).map(|_| demo.draw(now, Details::default())).collect())
 }
 
@@ -119,17 +109,15 @@ pub async fn pay_in_the_past(
     payout: PastPayout,
 ) -> Result<PayoutId, Failure> {
     let PastPayout { created_at, loan_id, email, refusal } = payout;
-    let mut staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
+    let mut generator = Generator::read(connection, now, seed).await?;
     if let Some(email) = &email {
-        staff.retain(|staff| staff.email == email.as_str());
+        generator.staff.retain(|staff| staff.email == email.as_str());
     }
-    if staff.is_empty() {
+    if generator.staff.is_empty() {
         let text = "user_email must be that of an active account".to_owned();
         return Err(Failure::BadField { field: "user_email", text });
     }
-    let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut *connection).await?;
-    let last_number = u32::try_from(last_number).map_err(|error| Failure::Internal(error.to_string()))?;
-    let mut demo = Generator { seed, now, staff, last_number }.demo(0);
+    let mut demo = generator.demo(0);
     let loan = match loan_id {
         None => demo.approve(connection, created_at.minus(DAY), Details::default()).await?,
         Some(loan_id) => {
@@ -142,11 +130,7 @@ pub async fn pay_in_the_past(
         }
     };
     let outcome = refusal.map_or(DemoPayout::Completed, DemoPayout::Refused);
-    let payout_id = demo.pay(connection, &loan, created_at, outcome).await?;
-    if refusal.is_none() {
-        query(DISBURSE_LOAN).bind(&loan.loan_id).bind(created_at).execute(connection).await?;
-    }
-    Ok(payout_id)
+    demo.pay(connection, &loan, created_at, outcome).await
 }
 
 /// The input from which batches are generated.
@@ -165,6 +149,14 @@ enum Kind {
 }
 
 impl Generator {
+    /// Reads the current staff and the last number.
+    async fn read(connection: &mut Connection, now: UnixMillis, seed: u64) -> Result<Self, Failure> {
+        let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
+        let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(connection).await?;
+        let last_number = u32::try_from(last_number).map_err(Failure::internal)?;
+        Ok(Self { seed, now, staff, last_number })
+    }
+
     /// Starts the next batch. Each try has another seed, and so other ids and receipts.
     fn demo(self, tries: u64) -> Demo {
         let seed = self.seed ^ (u64::from(self.last_number) << 24) ^ (tries << 56);
@@ -220,7 +212,6 @@ impl Demo {
                 made += 1;
             }
             self.pay(db, &loan, paid_at, DemoPayout::Completed).await?;
-            query(DISBURSE_LOAN).bind(&loan.loan_id).bind(paid_at).execute(&mut *db).await?;
             made += 1;
         }
         Ok(())

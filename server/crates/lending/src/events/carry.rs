@@ -22,8 +22,7 @@ pub async fn since_backup(
 ) -> Result<Vec<Event>, sqlx::Error> {
     let (at, position): (Option<UnixMillis>, Option<i64>) = query_as(LATEST).fetch_one(restored).await?;
     query_as(SINCE)
-        .bind(at.unwrap_or(UnixMillis(i64::MIN)))
-        .bind(position.unwrap_or_default())
+        .bind_all((at.unwrap_or(UnixMillis(i64::MIN)), position.unwrap_or_default()))
         .fetch_all(previous)
         .await
 }
@@ -35,13 +34,7 @@ const ADD: &str = "
 pub async fn carry_over(connection: &mut Connection, events: Vec<Event>) -> Result<(), Failure> {
     for Event { at, kind, who, about, address, details, times, .. } in events {
         query(ADD)
-            .bind(at)
-            .bind(kind)
-            .bind(who)
-            .bind(about)
-            .bind(address)
-            .bind(details)
-            .bind(times)
+            .bind_all((at, kind, who, about, address, details, times))
             .execute(&mut *connection)
             .await?;
     }

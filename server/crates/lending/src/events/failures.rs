@@ -33,9 +33,7 @@ const BEGIN: &str = "INSERT INTO event (at, kind, who, times) VALUES ($1, $2, 'u
 /// Counts a failure that is not listed, in one row for each hour.
 pub(super) async fn count(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
     let counted = query(COUNT)
-        .bind(Kind::FailuresNotListed)
-        .bind(now.minus(HOUR))
-        .bind(now.plus(HOUR))
+        .bind_all((Kind::FailuresNotListed, now.minus(HOUR), now.plus(HOUR)))
         .execute(&mut *connection)
         .await?;
     if counted == 0 {

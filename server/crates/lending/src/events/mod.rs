@@ -75,16 +75,10 @@ impl NewEvent {
             return failures::count(connection, self.at).await;
         }
         query(ADD)
-            .bind(self.at)
-            .bind(self.kind)
-            .bind(&self.who)
-            .bind(&self.about)
-            .bind(self.address.map(|address| address.to_string()))
-            .bind(&self.details)
-            .bind(traces::traceparent())
-            .execute(connection)
-            .await?;
-        Ok(())
+            .bind_all((self.at, self.kind, &self.who, &self.about))
+            .bind_all((self.address.map(|address| address.to_string()), &self.details, traces::traceparent()))
+            .run(connection)
+            .await
     }
 
     /// Logs the event, after it was written. Logs are kept elsewhere and longer, so they have no whole e-mail address.

@@ -56,14 +56,10 @@ const SEARCH: &str = r"
 pub async fn search(connection: &mut Connection, filter: &Filter) -> Result<Vec<Event>, Failure> {
     let Filter { kind, who, account_hash, address, since, until, before, limit } = filter;
     let found = query_as(SEARCH)
-        .bind(kind)
-        .bind(who.as_deref().map(|who| format!("%{}%", escaped(who.trim()).to_lowercase())))
-        .bind(account_hash)
-        .bind(address.as_deref().map(|address| format!("{}%", escaped(address))))
-        .bind(since.unwrap_or(UnixMillis(i64::MIN)))
-        .bind(until.unwrap_or(UnixMillis(i64::MAX)))
-        .bind(before.unwrap_or(i64::MAX))
-        .bind(i64::from(*limit))
+        .bind_all((kind, who.as_deref().map(|who| format!("%{}%", escaped(who.trim()).to_lowercase()))))
+        .bind_all((account_hash, address.as_deref().map(|address| format!("{}%", escaped(address)))))
+        .bind_all((since.unwrap_or(UnixMillis(i64::MIN)), until.unwrap_or(UnixMillis(i64::MAX))))
+        .bind_all((before.unwrap_or(i64::MAX), i64::from(*limit)))
         .fetch_all(connection)
         .await?;
     Ok(found)

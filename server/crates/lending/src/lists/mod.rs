@@ -117,7 +117,7 @@ impl<R: Row> List<R> {
                     // A separate task, so that it is not cancelled when the caller disconnects:
                     // otherwise a list that takes longer than callers wait would never be read.
                     let read = tokio::spawn(Inner::read(Arc::clone(&self.0), version, guard));
-                    return read.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
+                    return read.await.map_err(Failure::internal)?;
                 }
             }
         }

@@ -80,8 +80,7 @@ pub async fn read<R: Row>(
     let mut reader = database.read().await?;
     let limit = page.limit as usize;
     let mut rows: Vec<R> = query_as(R::PAGE)
-        .bind(page.after.at)
-        .bind(&page.after.id)
+        .bind_all((page.after.at, &page.after.id))
         // One more row shows whether there is another page.
         .bind(i64::from(page.limit) + 1)
         .fetch_all(&mut reader)
@@ -100,13 +99,13 @@ pub async fn answer<R: Row>(
     headers: &HeaderMap,
 ) -> Result<Response, Failure> {
     let (rows, next) = read::<R>(database, page).await?;
-    let json = serde_json::to_vec(&rows).map_err(|error| Failure::Internal(error.to_string()))?;
+    let json = serde_json::to_vec(&rows).map_err(Failure::internal)?;
     let digest = digest(&json);
     let body = Arc::new(ReadyBody::new("application/json", json.into(), digest)?);
     let mut response = body.answer_plain(headers);
     if let Some(next) = next {
         let next = format!("<{path}?limit={}&cursor={next}>; rel=\"next\"", page.limit);
-        let next = HeaderValue::from_str(&next).map_err(|error| Failure::Internal(error.to_string()))?;
+        let next = HeaderValue::from_str(&next).map_err(Failure::internal)?;
         response.headers_mut().insert(header::LINK, next);
     }
     Ok(response)

@@ -99,10 +99,7 @@ async fn received_today(
     let (Some(first), false) = (set.first(), phones.is_empty()) else { return Ok(HashMap::new()) };
     let today = first.clock.now().midnights(first.clock.zone(), 1);
     let received: Vec<(String, Kes)> = query_as(RECEIVED)
-        .bind(Value::from(phones).to_string())
-        .bind(today[0])
-        .bind(today[1])
-        .bind(DAILY_LIMIT)
+        .bind_all((Value::from(phones).to_string(), today[0], today[1], DAILY_LIMIT))
         .fetch_all(connection)
         .await?;
     Ok(received.into_iter().collect())

@@ -8,87 +8,74 @@ use base::{kes::Kes, phone::Msisdn};
 /// M-Pesa's text for result code 0.
 pub const SUCCESS_TEXT: &str = "The service request is processed successfully.";
 
-/// The reason why a payment was refused; codes and texts are M-Pesa's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "their texts say it")]
-pub enum Refusal {
-    InsufficientFunds,
-    BelowMinimum,
-    AboveMaximum,
-    DailyLimit,
-    MaximumBalance,
-    DebitPartyInvalid,
-    InitiatorNotAllowed,
-    InitiatorInvalid,
-    UnregisteredCustomer,
-    BadNumber,
+/// Defines the refusals, ordered by code: each with M-Pesa's code, the name in the contract, and M-Pesa's text.
+macro_rules! refusals {
+    ($($refusal:ident $code:literal $name:literal $text:literal,)*) => {
+        /// The reason why a payment was refused; codes and texts are M-Pesa's.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "their texts say it")]
+        pub enum Refusal {
+            $($refusal,)*
+        }
+
+        impl Refusal {
+            /// All refusals, ordered by code.
+            pub const ALL: [Self; 10] = [$(Self::$refusal,)*];
+
+            /// M-Pesa's result code.
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(Self::$refusal => $code,)*
+                }
+            }
+
+            /// M-Pesa's text.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Self::$refusal => $text,)*
+                }
+            }
+
+            fn name(self) -> &'static str {
+                match self {
+                    $(Self::$refusal => $name,)*
+                }
+            }
+        }
+
+        impl Outcome {
+            /// All outcomes, in the order of the contract's table.
+            pub const ALL: [Self; 16] = [
+                Self::Success,
+                $(Self::Refused(Refusal::$refusal),)*
+                Self::PaidAnswerLost,
+                Self::LostUnpaid,
+                Self::Slow,
+                Self::ResultTwice,
+                Self::ResultBeforeAnswer,
+            ];
+        }
+    };
+}
+
+refusals! {
+    InsufficientFunds "1" "insufficient_funds" "The balance is insufficient for the transaction.",
+    BelowMinimum "2" "below_minimum" "Declined due to limit rule: less than the minimum transaction amount.",
+    AboveMaximum "3" "above_maximum" "Declined due to limit rule: greater than the maximum transaction amount.",
+    DailyLimit "4" "daily_limit" "Declined due to limit rule: would exceed the daily transfer limit.",
+    MaximumBalance "8" "maximum_balance" "Declined due to limit rule: would exceed the maximum balance.",
+    DebitPartyInvalid "11" "debit_party_invalid" "The DebitParty is in an invalid state.",
+    InitiatorNotAllowed "21" "initiator_not_allowed" "The initiator is not allowed to initiate this request.",
+    InitiatorInvalid "2001" "initiator_invalid" "The initiator information is invalid.",
+    UnregisteredCustomer "2040" "unregistered_customer"
+        "Credit Party customer type can't be supported by the service.",
+    BadNumber "SFC_IC0003" "bad_number" "The operator does not exist.",
 }
 
 impl Refusal {
-    /// All refusals, ordered by code.
-    pub const ALL: [Self; 10] = [
-        Self::InsufficientFunds,
-        Self::BelowMinimum,
-        Self::AboveMaximum,
-        Self::DailyLimit,
-        Self::MaximumBalance,
-        Self::DebitPartyInvalid,
-        Self::InitiatorNotAllowed,
-        Self::InitiatorInvalid,
-        Self::UnregisteredCustomer,
-        Self::BadNumber,
-    ];
-
-    /// M-Pesa's result code.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::InsufficientFunds => "1",
-            Self::BelowMinimum => "2",
-            Self::AboveMaximum => "3",
-            Self::DailyLimit => "4",
-            Self::MaximumBalance => "8",
-            Self::DebitPartyInvalid => "11",
-            Self::InitiatorNotAllowed => "21",
-            Self::InitiatorInvalid => "2001",
-            Self::UnregisteredCustomer => "2040",
-            Self::BadNumber => "SFC_IC0003",
-        }
-    }
-
     /// The refusal with this code.
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|refusal| refusal.code() == code)
-    }
-
-    /// M-Pesa's text.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::InsufficientFunds => "The balance is insufficient for the transaction.",
-            Self::BelowMinimum => "Declined due to limit rule: less than the minimum transaction amount.",
-            Self::AboveMaximum => "Declined due to limit rule: greater than the maximum transaction amount.",
-            Self::DailyLimit => "Declined due to limit rule: would exceed the daily transfer limit.",
-            Self::MaximumBalance => "Declined due to limit rule: would exceed the maximum balance.",
-            Self::DebitPartyInvalid => "The DebitParty is in an invalid state.",
-            Self::InitiatorNotAllowed => "The initiator is not allowed to initiate this request.",
-            Self::InitiatorInvalid => "The initiator information is invalid.",
-            Self::UnregisteredCustomer => "Credit Party customer type can't be supported by the service.",
-            Self::BadNumber => "The operator does not exist.",
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::InsufficientFunds => "insufficient_funds",
-            Self::BelowMinimum => "below_minimum",
-            Self::AboveMaximum => "above_maximum",
-            Self::DailyLimit => "daily_limit",
-            Self::MaximumBalance => "maximum_balance",
-            Self::DebitPartyInvalid => "debit_party_invalid",
-            Self::InitiatorNotAllowed => "initiator_not_allowed",
-            Self::InitiatorInvalid => "initiator_invalid",
-            Self::UnregisteredCustomer => "unregistered_customer",
-            Self::BadNumber => "bad_number",
-        }
     }
 }
 
@@ -113,26 +100,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All outcomes, in the order of the contract's table.
-    pub const ALL: [Self; 16] = [
-        Self::Success,
-        Self::Refused(Refusal::InsufficientFunds),
-        Self::Refused(Refusal::BelowMinimum),
-        Self::Refused(Refusal::AboveMaximum),
-        Self::Refused(Refusal::DailyLimit),
-        Self::Refused(Refusal::MaximumBalance),
-        Self::Refused(Refusal::DebitPartyInvalid),
-        Self::Refused(Refusal::InitiatorNotAllowed),
-        Self::Refused(Refusal::InitiatorInvalid),
-        Self::Refused(Refusal::UnregisteredCustomer),
-        Self::Refused(Refusal::BadNumber),
-        Self::PaidAnswerLost,
-        Self::LostUnpaid,
-        Self::Slow,
-        Self::ResultTwice,
-        Self::ResultBeforeAnswer,
-    ];
-
     /// The name in the contract.
     pub fn name(self) -> &'static str {
         match self {

@@ -126,10 +126,8 @@ impl ScenarioChange {
             query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
         }
         query(SET)
-            .bind(self.default.map(Outcome::name))
-            .bind(self.latency_ms.map(i64::from))
-            .bind(self.seed.map(i64::from))
-            .bind(self.spread_percent.map(i64::from))
+            .bind_all((self.default.map(Outcome::name), self.latency_ms.map(i64::from)))
+            .bind_all((self.seed.map(i64::from), self.spread_percent.map(i64::from)))
             .execute(&mut *connection)
             .await?;
         let Some(next) = self.next else { return Ok(()) };

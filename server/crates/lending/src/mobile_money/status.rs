@@ -101,14 +101,9 @@ impl MobileMoney {
         self.database
             .write_in_turn(async move |connection: &mut Connection| {
                 query(INSERT_VOID)
-                    .bind(&inquiry.originator_id)
-                    .bind(&inquiry.phone_number)
-                    .bind(inquiry.amount)
-                    .bind(VOID)
-                    .bind(clock.now())
-                    .bind(clock.unset_now())
-                    .bind(inquiry.copy.generation)
-                    .bind(inquiry.copy.timeline)
+                    .bind_all((&inquiry.originator_id, &inquiry.phone_number))
+                    .bind_all((inquiry.amount, VOID, clock.now(), clock.unset_now()))
+                    .bind_all((inquiry.copy.generation, inquiry.copy.timeline))
                     .execute(&mut *connection)
                     .await?;
                 look_up(connection, &inquiry.originator_id, &clock).await

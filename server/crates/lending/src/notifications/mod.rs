@@ -137,8 +137,7 @@ pub async fn newest(connection: &mut Connection, staff: &[&str], now: UnixMillis
     let asked: Vec<Value> = staff.iter().map(|id| json!({ "id": id })).collect();
     let loan: Option<String> = query_scalar(NEWEST_LOAN).fetch_optional(&mut *connection).await?;
     let payouts: Vec<(String, i64, UnixMillis)> = query_as(NEWEST_PAYOUTS)
-        .bind(Value::from(asked).to_string())
-        .bind(now.minus(KEPT))
+        .bind_all((Value::from(asked).to_string(), now.minus(KEPT)))
         .fetch_all(connection)
         .await?;
     let by_staff = payouts.into_iter().map(|(staff_id, count, at)| (staff_id, (count, at))).collect();
@@ -174,8 +173,7 @@ pub async fn mark_read(world: &World, session: Session, until: UnixMillis) -> Re
         .database
         .write_in_turn(async move |connection: &mut Connection| {
             session::check_open(connection, &session.session_id).await?;
-            query(MARK).bind(&session.staff.staff_id).bind(until).execute(connection).await?;
-            Ok(())
+            Ok(query(MARK).bind(&session.staff.staff_id).bind(until).run(connection).await?)
         })
         .await
 }

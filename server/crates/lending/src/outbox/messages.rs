@@ -11,10 +11,7 @@ use base::{
     error::Failure,
     phone::Msisdn,
 };
-use store::{Connection, Database, query, query_as};
-
-/// Poll interval for messages of other servers.
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
+use store::{Connection, Database, QueryAs, query, query_as};
 
 /// The channel by which a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,12 +69,16 @@ const MESSAGES: &str = "
       AND position > COALESCE((SELECT position FROM outbox_message WHERE message_id = $3), 0)
     ORDER BY position DESC LIMIT 1000";
 
+fn matching(filter: &Filter) -> QueryAs<OutboxMessage> {
+    query_as(MESSAGES).bind_all((&filter.to, filter.channel, &filter.after))
+}
+
 /// The latest thousand messages that match `filter`, newest first.
 pub async fn messages(
     connection: &mut Connection,
     filter: &Filter,
 ) -> Result<Vec<OutboxMessage>, sqlx::Error> {
-    query_as(MESSAGES).bind(&filter.to).bind(filter.channel).bind(&filter.after).fetch_all(connection).await
+    matching(filter).fetch_all(connection).await
 }
 
 /// Like [`messages`], but if there are none, waits up to `timeout` (in real time) for the first.
@@ -86,31 +87,13 @@ pub async fn wait_for_messages(
     filter: &Filter,
     timeout: Duration,
 ) -> Result<Vec<OutboxMessage>, Failure> {
-    let deadline = tokio::time::Instant::now() + timeout;
-    let mut commits = database.commits();
-    loop {
-        commits.mark_unchanged();
-        let found = messages(&mut *database.read().await?, filter).await?;
-        if !found.is_empty() || tokio::time::Instant::now() >= deadline {
-            return Ok(found);
-        }
-        let next_poll = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
-        _ = tokio::time::timeout_at(next_poll, commits.changed()).await;
-    }
+    database.wait_for_rows(timeout, || matching(filter)).await
 }
 
 const EMPTY: &str = "DELETE FROM outbox_message";
 
 /// Deletes all messages, sent or not.
 pub async fn empty(database: &Database, trail: &Trail) -> Result<(), Failure> {
-    trail
-        .write(
-            database.begin().await?,
-            [Entry::of(Kind::MessagesDeleted)],
-            async move |connection: &mut Connection| {
-                query(EMPTY).execute(connection).await?;
-                Ok(())
-            },
-        )
-        .await
+    let empty = async |connection: &mut Connection| Ok(query(EMPTY).run(connection).await?);
+    trail.write(database.begin().await?, [Entry::of(Kind::MessagesDeleted)], empty).await
 }

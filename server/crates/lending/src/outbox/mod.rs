@@ -16,7 +16,7 @@ use base::{
     clock::UnixMillis, email::Email, error::Failure, ids::MessageId, phone::Msisdn, randomness::Randomness,
     text::shown,
 };
-use store::{Connection, Database, query, query_as, query_scalar, sweep};
+use store::{Connection, Database, Query, query, query_as, query_scalar, sweep};
 
 /// A person's name in a message: cut, and without characters that can't be seen, wherever it came from.
 pub(crate) fn name(name: &str) -> String {
@@ -34,9 +34,23 @@ pub struct Code<'a> {
 
 const ENQUEUE: &str = "
     INSERT INTO outbox_message
-        (message_id, channel, recipient, subject, body, code, code_expires_at, created_at, next_attempt_at,
-         traceparent)
+        (message_id, channel, body, code, code_expires_at, created_at, traceparent, recipient, subject,
+         next_attempt_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+
+/// The statement that adds a message, without its recipient, its subject and the time of the first attempt.
+fn enqueue(
+    randomness: &Randomness,
+    now: UnixMillis,
+    channel: Channel,
+    body: &str,
+    code: Option<Code<'_>>,
+) -> Query {
+    let (digits, expires_at) = code.map(|code| (code.digits, code.expires_at)).unzip();
+    query(ENQUEUE)
+        .bind_all((randomness.id::<MessageId>(now), channel, body, digits, expires_at))
+        .bind_all((now, traces::traceparent()))
+}
 
 /// Adds an e-mail to the outbox.
 pub async fn email(
@@ -48,20 +62,8 @@ pub async fn email(
     body: &str,
     code: Option<Code<'_>>,
 ) -> Result<(), sqlx::Error> {
-    query(ENQUEUE)
-        .bind(randomness.id::<MessageId>(now))
-        .bind("email")
-        .bind(to)
-        .bind(subject)
-        .bind(body)
-        .bind(code.map(|code| code.digits))
-        .bind(code.map(|code| code.expires_at))
-        .bind(now)
-        .bind(now)
-        .bind(traces::traceparent())
-        .execute(connection)
-        .await?;
-    Ok(())
+    let message = enqueue(randomness, now, Channel::Email, body, code);
+    message.bind_all((to, subject, now)).run(connection).await
 }
 
 /// Adds an SMS to the outbox. SMS are not delivered; they are only read in the outbox.
@@ -73,20 +75,8 @@ pub async fn sms(
     body: &str,
     code: Option<Code<'_>>,
 ) -> Result<(), sqlx::Error> {
-    query(ENQUEUE)
-        .bind(randomness.id::<MessageId>(now))
-        .bind("sms")
-        .bind(to)
-        .bind(None::<&str>)
-        .bind(body)
-        .bind(code.map(|code| code.digits))
-        .bind(code.map(|code| code.expires_at))
-        .bind(now)
-        .bind(None::<UnixMillis>)
-        .bind(traces::traceparent())
-        .execute(connection)
-        .await?;
-    Ok(())
+    let message = enqueue(randomness, now, Channel::Sms, body, code);
+    message.bind_all((to, None::<&str>, None::<UnixMillis>)).run(connection).await
 }
 
 /// An SMS that is not in the outbox yet.
@@ -124,8 +114,7 @@ pub async fn sms_to_all(connection: &mut Connection, messages: &[NewSms]) -> Res
             })
         })
         .collect();
-    query(ENQUEUE_SMS).bind(Value::from(rows).to_string()).execute(connection).await?;
-    Ok(())
+    query(ENQUEUE_SMS).bind(Value::from(rows).to_string()).run(connection).await
 }
 
 /// Wakes the sender of this process when there are new messages. Clones wake the same sender.

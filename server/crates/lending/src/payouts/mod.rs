@@ -2,7 +2,6 @@
 
 mod answered;
 pub mod api;
-mod by_day;
 mod claim;
 mod disburse;
 mod idempotency;
@@ -16,14 +15,13 @@ mod sums;
 
 pub use refusal::PayoutRefusal;
 
-pub use by_day::{DayTotal, by_day};
 pub use disburse::{DisbursementRequest, disburse};
 pub use idempotency::{IdempotencyKey, KeyedCall, delete_expired_keys};
 pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_receiving, keep_settling, next_check, reconcile};
 pub use records::{Filter, Latest, Record, latest_records, record, wait_for_records};
 pub use reply::Reply;
-pub use sums::{Sum, sums};
+pub use sums::{DayTotal, Sum, by_day, sums};
 
 use std::{ops::Deref, sync::Arc, time::Duration};
 

@@ -21,9 +21,6 @@ use base::{
 };
 use store::{Connection, Database, query_as, query_scalar};
 
-/// Poll interval for payouts of other servers.
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
-
 /// A payout in the history, with the fields of the contract.
 #[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
@@ -61,7 +58,7 @@ pub struct Record {
 impl Record {
     /// The JSON of the record in an answer.
     pub(super) fn to_json(&self) -> Result<Box<RawValue>, Failure> {
-        to_raw_value(self).map_err(|error| Failure::Internal(error.to_string()))
+        to_raw_value(self).map_err(Failure::internal)
     }
 }
 
@@ -138,18 +135,7 @@ pub async fn wait_for_records(
         Some(true) => "settled",
         Some(false) => "pending",
     };
-    let deadline = tokio::time::Instant::now() + timeout;
-    let mut commits = database.commits();
-    loop {
-        commits.mark_unchanged();
-        let matching = query_as(MATCHING).bind(&filter.loan_id).bind(settled);
-        let found: Vec<Record> = matching.fetch_all(&mut *database.read().await?).await?;
-        if !found.is_empty() || tokio::time::Instant::now() >= deadline {
-            return Ok(found);
-        }
-        let next_poll = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
-        _ = tokio::time::timeout_at(next_poll, commits.changed()).await;
-    }
+    database.wait_for_rows(timeout, || query_as(MATCHING).bind(&filter.loan_id).bind(settled)).await
 }
 
 const LATEST: &str = select_records!(

@@ -66,8 +66,7 @@ impl Reply {
             },
         };
         let status = if disbursement.disbursed_at.is_some() { 200 } else { 202 };
-        let body =
-            serde_json::to_string(&disbursement).map_err(|error| Failure::Internal(error.to_string()))?;
+        let body = serde_json::to_string(&disbursement).map_err(Failure::internal)?;
         Ok(Self { status, body, problem: false, replayed: false })
     }
 
@@ -75,7 +74,7 @@ impl Reply {
     pub(super) fn refusal(failure: Failure, format: &FailureFormat) -> Result<Self, Failure> {
         let (status, _) = failure.status_and_code();
         let body = String::from_utf8(failure.body().to_json(&format.request_id, format.problem))
-            .map_err(|error| Failure::Internal(error.to_string()))?;
+            .map_err(Failure::internal)?;
         Ok(Self { status: status.as_u16(), body, problem: format.problem, replayed: false })
     }
 }

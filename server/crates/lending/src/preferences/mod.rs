@@ -100,11 +100,7 @@ async fn set(
     let changes = of(connection, staff_id).await?.changes_to(new);
     if !changes.is_empty() {
         query(SET)
-            .bind(staff_id)
-            .bind(new.language)
-            .bind(&new.time_zone)
-            .bind(new.notify_by_email)
-            .bind(new.notify_by_sms)
+            .bind_all((staff_id, new.language, &new.time_zone, new.notify_by_email, new.notify_by_sms))
             .execute(connection)
             .await?;
     }

@@ -79,11 +79,8 @@ pub async fn set(world: &World, connection: &mut Connection, new: NewPortalRules
     // The longest follows the deployment's setting.
     let minutes = (new.session_minutes < before.longest_session_minutes).then_some(new.session_minutes);
     query(SET)
-        .bind(minutes)
-        .bind(new.maximum_amount)
-        .bind(new.confirmation_required)
-        .bind(new.auto_retry)
-        .bind(new.retry_attempts)
+        .bind_all((minutes, new.maximum_amount, new.confirmation_required))
+        .bind_all((new.auto_retry, new.retry_attempts))
         .execute(&mut *connection)
         .await?;
     Ok(before.changes_to(&all(world, connection).await?))
@@ -95,8 +92,7 @@ const RESET: &str = "
 
 /// Resets the rules to their initial values.
 pub async fn reset(connection: &mut Connection) -> Result<(), sqlx::Error> {
-    query(RESET).execute(connection).await?;
-    Ok(())
+    query(RESET).run(connection).await
 }
 
 impl NewPortalRules {

@@ -133,8 +133,7 @@ async fn end_sessions(
 ) -> Result<(), Failure> {
     let asked: Vec<Value> = open.iter().map(|(session_id, _)| json!({ "id": &**session_id })).collect();
     let still_open: Vec<(String,)> = query_as(STILL_OPEN)
-        .bind(Value::from(asked).to_string())
-        .bind(updates.0.world.clock.now())
+        .bind_all((Value::from(asked).to_string(), updates.0.world.clock.now()))
         .fetch_all(reader)
         .await?;
     let still_open: HashSet<&str> = still_open.iter().map(|(id,)| id.as_str()).collect();
