@@ -15,6 +15,20 @@ test('a build that is deployed while the server is down is published once it is 
   expect((await liveSlices())['mfe-loans']?.version).toBe(loans.version);
 });
 
+test('a slice’s container that restarts publishes nothing again, and no log has a deploy token', async () => {
+  const before = await consoleCall('GET', '/slices');
+  await compose('restart', 'mfe-auth');
+  await healthy('mfe-auth');
+  expect(await lastLine('mfe-auth')).toMatch(/ is there already; it is live\.$/);
+  expect(await consoleCall('GET', '/slices')).toEqual(before);
+  const logs = await compose('logs', '--no-log-prefix');
+  for (const slice of ['mfe-shell', 'mfe-auth', 'mfe-loans', 'mfe-transactions']) {
+    const token = await compose('exec', '-T', slice, 'cat', '/deploy-token/token');
+    expect(token.length).toBeGreaterThan(16);
+    expect(logs).not.toContain(token);
+  }
+});
+
 test('nothing is lost when the whole stack stops and starts', async ({ mkopo }) => {
   const agent = await mkopo.sessions.open('agent');
   const loan = await mkopo.loans.approve({ amount: 25_000 });

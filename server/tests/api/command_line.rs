@@ -625,6 +625,10 @@ fn a_command_calls_the_service_on_this_machine_with_the_token_in_its_data_folder
         run(&[("MKOPO_CONSOLE_LISTEN", "off")], &["slice", "list"]),
         run(&[("MKOPO_SERVER", "https://console.example.com")], &["slice", "list"]),
         run(&[("MKOPO_SERVER", "http://console.example.com")], &["slice", "list", "--token", CONSOLE_TOKEN]),
+        run(
+            &[("MKOPO_SERVER", "http://0.0.0.0:1"), ("MKOPO_INSECURE", "true")],
+            &["slice", "list", "--token", CONSOLE_TOKEN],
+        ),
     ];
     assert_snapshot!(said.join("\n"), @"
     mkopo: [folder]/console.token can't be read; set MKOPO_DATA_DIR to the service's data folder, or give --token: No such file or directory (os error 2)
@@ -633,6 +637,7 @@ fn a_command_calls_the_service_on_this_machine_with_the_token_in_its_data_folder
     mkopo: the console of this machine's service is off (MKOPO_CONSOLE_LISTEN)
     mkopo: --server needs --token, the console token of that service
     mkopo: http://console.example.com has no TLS: the token could be read on the way; give an address with https://, or add --insecure
+    mkopo: http://0.0.0.0:1 can't be reached: io: Connection refused (os error 111)
     ");
 }
 

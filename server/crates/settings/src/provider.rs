@@ -114,7 +114,10 @@ impl ProviderUrl {
             return Err("give the provider's address without /api/v1".to_owned());
         }
         let host = authority.host().trim_matches(['[', ']']);
-        let is_local = host.eq_ignore_ascii_case("localhost")
+        let host = host.to_ascii_lowercase();
+        // RFC 6761, 6.3.
+        let is_local = host == "localhost"
+            || host.ends_with(".localhost")
             || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         Ok(Self { base: text.to_owned(), is_private: scheme == "https" || is_local })
     }
@@ -160,6 +163,7 @@ mod tests {
             ("http://127.0.0.1:9000/", true),
             ("http://[::1]:9000", true),
             ("http://localhost", true),
+            ("http://Kim.localhost:8080", true),
             ("http://10.0.0.4:9000", false),
             ("http://provider.example.com", false),
             ("http://localhost.example.com", false),
