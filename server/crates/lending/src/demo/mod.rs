@@ -52,7 +52,9 @@ const fn staff(
     DemoStaff { email, first_name, last_name, phone_number, role, is_active: true }
 }
 
-const STAFF: [DemoStaff; 4] = [
+const ACCOUNTS: usize = 4;
+
+const STAFF: [DemoStaff; ACCOUNTS] = [
     staff("admin@mkopo.test", "Achieng", "Otieno", "+254711000001", Role::Admin),
     staff("supervisor@mkopo.test", "Peter", "Njoroge", "+254711000002", Role::Supervisor),
     staff("agent@mkopo.test", "Wanjiru", "Maina", "+254711000003", Role::Agent),
@@ -110,7 +112,7 @@ async fn is_empty(connection: &mut Connection) -> Result<bool, Failure> {
 }
 
 /// The hash of the password, for each account.
-pub type Hashes = [String; STAFF.len()];
+pub type Hashes = [String; ACCOUNTS];
 
 /// Hashes the password for each account, which takes too long for a transaction.
 pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
