@@ -8,9 +8,9 @@ const SERVER = join(import.meta.dirname, '../../../server/crates/lending/src/mob
 
 function refusalsOfServer() {
   const source = readFileSync(SERVER, 'utf8');
-  const [, count] = /impl Refusal \{[^]*?ALL: \[Self; (\d+)\]/.exec(source) ?? [];
-  const [, body = ''] = /impl Refusal \{[^]*?fn text\(self\)[^{]*\{([^]*?)\n {4}\}/.exec(source) ?? [];
-  const texts = [...body.matchAll(/=> "(.+)",/g)].map(([, text = '']) => text);
+  const [, count] = /ALL: \[Self; (\d+)\] = \[\$\(Self::\$refusal,\)\*\]/.exec(source) ?? [];
+  const [, table = ''] = /^refusals! \{\n([^]*?)^\}/m.exec(source) ?? [];
+  const texts = [...table.matchAll(/"([^"]+)",$/gm)].map(([, text = '']) => text);
   return { count: Number(count), texts };
 }
 
