@@ -79,12 +79,12 @@ pub async fn inject<F: Future<Output = Response>>(
 /// has answered before, so that the call is sent again on a new connection and meets the fault; or it was new and had
 /// waited in the browser, so that the call that comes again is cut again.
 pub fn to_be_repeated(sandbox: &Sandbox, request: &Request) -> Option<Response> {
-    if !is_by_browser(request.headers()) {
+    let active = sandbox.faults.matching(request.method(), request.uri().path());
+    if active.is_empty() || !is_by_browser(request.headers()) {
         return None;
     }
     let was_cut = call_of_page(request).is_some_and(|call| sandbox.faults.was_cut(&call));
     let is_kept = request.extensions().get::<Reused>().is_some();
-    let active = sandbox.faults.matching(request.method(), request.uri().path());
     let may_cut = |fault: &Fault| {
         fault.kind.target() == Target::Connection && fault.times.is_none_or(|times| fault.hits < times)
     };
