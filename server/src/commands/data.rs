@@ -55,11 +55,10 @@ pub async fn run(settings: DataSettings) -> anyhow::Result<()> {
     };
     ensure!(!from.is_missing(), "can't copy {from}: the file does not exist");
     ensure!(from.to_string() != to.to_string(), "can't copy {from} to itself");
-    let lock = to.file().map(|file| folder_lock::lock_file(file, "stop it first")).transpose()?;
+    let _lock = to.file().map(|file| folder_lock::lock_file(file, "stop it first")).transpose()?;
     let source = Database::open_named(&from, "--from").await?;
     let copied = copy(&source, &to).await;
     source.close().await;
-    drop(lock);
     copied
 }
 

@@ -358,7 +358,7 @@ async fn to_its_end(
         Ok(Some(answer)) => answer,
         // The server stopped first.
         Ok(None) => Failure::Busy.into_response(),
-        Err(panicked) => Failure::Internal(panicked.to_string()).into_response(),
+        Err(panicked) => Failure::internal(panicked).into_response(),
     }
 }
 

@@ -287,9 +287,9 @@ impl Metrics {
         self.spans_dropped.set(i64::try_from(traces::dropped()).unwrap_or(i64::MAX));
         let mut families = self.registry.gather();
         if let Some(sandboxes) = sandboxes {
-            families.extend(of_sandboxes(&sandboxes).map_err(not_encoded)?);
+            families.extend(of_sandboxes(&sandboxes).map_err(Failure::internal)?);
         }
-        TextEncoder::new().encode_to_string(&families).map_err(not_encoded)
+        TextEncoder::new().encode_to_string(&families).map_err(Failure::internal)
     }
 
     /// Reads the metrics that come from the database.
@@ -349,11 +349,6 @@ fn of_sandboxes(load: &SandboxLoad) -> prometheus::Result<Vec<MetricFamily>> {
     registry.register(Box::new(by_sandbox))?;
     registry.register(Box::new(open))?;
     Ok(registry.gather())
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
-fn not_encoded(error: prometheus::Error) -> Failure {
-    Failure::Internal(error.to_string())
 }
 
 /// Interval for reading the metrics that come from the database.

@@ -53,7 +53,7 @@ pub async fn unless_own<F: Future<Output = Response>>(
         match world.tasks.finish(call.in_current_span()).await {
             Ok(Some(answer)) => answer,
             Ok(None) => Err(Failure::Busy),
-            Err(error) => Err(Failure::Internal(error.to_string())),
+            Err(error) => Err(Failure::internal(error)),
         }
     };
     answer.unwrap_or_else(IntoResponse::into_response)

@@ -219,8 +219,7 @@ pub(super) async fn receive(slices: &Slices, bundled: &Bundled, request: Request
         };
         Ok::<_, Failure>((build, maps_left_out))
     });
-    let (build, maps_left_out) =
-        build.await.map_err(|panicked| Failure::Internal(panicked.to_string()))??;
+    let (build, maps_left_out) = build.await.map_err(Failure::internal)??;
     slices.shared.count_dropped(Dropped::MapTooLarge, maps_left_out);
     Ok(build)
 }

@@ -49,7 +49,7 @@ pub async fn publish_breaking(slices: &Slices, name: &SliceName) -> Result<(), F
     let live = slice.live.as_ref().and_then(|live| slice.build(live)).ok_or_else(not_found)?;
     let Version { major, minor, patch, .. } = live.version;
     let version = Version {
-        pre: Prerelease::new("breaks").map_err(|error| Failure::Internal(error.to_string()))?,
+        pre: Prerelease::new("breaks").map_err(Failure::internal)?,
         ..Version::new(major, minor, patch + 1)
     };
     let container = name.container();

@@ -72,7 +72,7 @@ pub async fn compress_next(slices: &Slices) -> Result<bool, Failure> {
     // The slice was removed in the meantime.
     let Some(content) = content else { return Ok(true) };
     let compressed = tokio::task::spawn_blocking(move || compress(&content)).await;
-    let compressed = compressed.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
+    let compressed = compressed.map_err(Failure::internal)?;
     let (brotli, gzip) = compressed.map_err(|error| Failure::Internal(format!("compressing: {error}")))?;
     slices
         .database

@@ -71,7 +71,7 @@ pub async fn publish(
 ) -> Result<(SliceBuilds, bool), Failure> {
     // Before the transaction, so that other writes do not wait for it.
     let build = tokio::task::spawn_blocking(|| build.with_digests()).await;
-    let (build, digests) = build.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
+    let (build, digests) = build.map_err(Failure::internal)?;
     let entry = SliceAction::Published.entry(&build.name).with("version", &build.version);
     let share = publication.share.as_ref();
     let entry = entry
@@ -201,7 +201,7 @@ async fn insert(
         Some(shell) => serde_json::to_string(&shell),
         None => serde_json::to_string(&brings),
     };
-    let described = described.map_err(|error| Failure::Internal(error.to_string()))?;
+    let described = described.map_err(Failure::internal)?;
     query(ADD_BUILD)
         .bind(name.as_str())
         .bind(&version)

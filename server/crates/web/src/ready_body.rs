@@ -152,8 +152,8 @@ impl ReadyBody {
         cell.get_or_try_init(async || {
             let plain = self.plain.bytes.clone();
             let bytes = tokio::task::spawn_blocking(move || encoding.encode(&plain)).await;
-            let bytes = bytes.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
-            let bytes = bytes.map_err(|error| Failure::Internal(error.to_string()))?;
+            let bytes = bytes.map_err(Failure::internal)?;
+            let bytes = bytes.map_err(Failure::internal)?;
             Encoded::new(bytes.into(), self.digest, encoding)
         })
         .await
@@ -167,7 +167,7 @@ fn etag(digest: Digest, encoding: Encoding) -> Result<HeaderValue, Failure> {
         Encoding::Identity => format!("\"{digest}\""),
         encoding => format!("\"{digest}-{}\"", encoding.name()),
     };
-    HeaderValue::from_str(&etag).map_err(|error| Failure::Internal(error.to_string()))
+    HeaderValue::from_str(&etag).map_err(Failure::internal)
 }
 
 fn answer(

@@ -99,7 +99,7 @@ pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapsh
             query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;
             for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
                 let content = serde_json::to_string(&rows::read(connection, table.select).await?)
-                    .map_err(|error| Failure::Internal(error.to_string()))?;
+                    .map_err(Failure::internal)?;
                 query(SAVE_TABLE)
                     .bind(&name.0)
                     .bind(table.name)
@@ -193,8 +193,7 @@ pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(),
                     .await?;
                 let Some(content) = saved else { continue };
                 query(table.empty).execute(&mut *connection).await?;
-                let content: Rows =
-                    serde_json::from_str(&content).map_err(|error| Failure::Internal(error.to_string()))?;
+                let content: Rows = serde_json::from_str(&content).map_err(Failure::internal)?;
                 rows::insert(connection, table.name, &content).await?;
             }
             open.end_others(connection).await?;

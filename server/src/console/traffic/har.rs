@@ -28,11 +28,9 @@ const MASKED: &str = "Passwords, codes, tokens and phone numbers are masked.";
 
 /// The file to download.
 pub async fn file(sandbox: &Sandbox) -> Result<Response, Failure> {
-    let archive =
-        serde_json::to_vec(&of(sandbox).await?).map_err(|error| Failure::Internal(error.to_string()))?;
+    let archive = serde_json::to_vec(&of(sandbox).await?).map_err(Failure::internal)?;
     let disposition = format!("attachment; filename=\"{}.har\"", sandbox.name);
-    let disposition =
-        HeaderValue::from_str(&disposition).map_err(|error| Failure::Internal(error.to_string()))?;
+    let disposition = HeaderValue::from_str(&disposition).map_err(Failure::internal)?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
         (header::CONTENT_DISPOSITION, disposition),

@@ -52,5 +52,5 @@ async fn read<T: Send + 'static>(
         )?;
         Ok(read(&snapshot, &secrets))
     });
-    done.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?
+    done.await.map_err(Failure::internal)?
 }

@@ -41,6 +41,6 @@ pub fn routes() -> Router {
 async fn answer(file: &File, headers: &HeaderMap) -> Result<Response, Failure> {
     match LazyLock::force(file) {
         Ok(body) => body.answer(headers).await,
-        Err(failure) => Err(Failure::Internal(failure.to_string())),
+        Err(failure) => Err(Failure::internal(failure)),
     }
 }

@@ -71,7 +71,7 @@ pub async fn disburse(
     match payout.await {
         Ok(Some(reply)) => reply,
         Ok(None) => Err(Failure::NotCommitted),
-        Err(panicked) => Err(Failure::Internal(panicked.to_string())),
+        Err(panicked) => Err(Failure::internal(panicked)),
     }
 }
 

@@ -267,8 +267,7 @@ impl LockedKeys {
         if records.is_empty() {
             return Ok(Self { by_payout, others });
         }
-        let asked: Value = records.iter().map(|record| json!({ "id": record.id })).collect();
-        let asked = asked.to_string();
+        let asked = records::listed(records.iter().map(|record| &record.id));
         let keys: Vec<Stored> = query_as(OF_PAYOUTS)
             .bind(&asked)
             .locking("FOR NO KEY UPDATE SKIP LOCKED")

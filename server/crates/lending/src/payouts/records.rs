@@ -184,8 +184,8 @@ pub async fn record(connection: &mut Connection, payout_id: &PayoutId) -> Result
 }
 
 /// A list of ids for a statement.
-fn listed<T: Serialize>(ids: &[T]) -> String {
-    ids.iter().map(|id| json!({ "id": id })).collect::<Value>().to_string()
+pub(super) fn listed(ids: impl IntoIterator<Item: Serialize>) -> String {
+    ids.into_iter().map(|id| json!({ "id": id })).collect::<Value>().to_string()
 }
 
 /// The records of these payouts.

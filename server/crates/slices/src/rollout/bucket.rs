@@ -44,7 +44,7 @@ impl Bucket {
             cookie_name(behind_tls),
             self.0
         );
-        HeaderValue::from_str(&cookie).map_err(|error| Failure::Internal(error.to_string()))
+        HeaderValue::from_str(&cookie).map_err(Failure::internal)
     }
 
     /// Returns `true` if the bucket gets a build that is for `percent` of all browsers. It keeps the build
