@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { failureText, notify } from 'mfe-kit';
 import { Button, type InputRef } from 'mfe-kit/ui';
-import { type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { type SubmitEvent, useLayoutEffect, useRef, useState } from 'react';
 import { failures } from '../failures';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
 import { signInTexts } from '../sign-in-texts';
@@ -38,7 +38,7 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
   const isPending = verify.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
 
-  useEffect(() => code.current?.focus(), []);
+  useLayoutEffect(() => code.current?.focus(), []);
 
   function change(digits: string) {
     setAdvice(undefined);

@@ -109,6 +109,24 @@ describe('the email step', () => {
     expect(code()).toHaveFocus();
   });
 
+  test('the code field has the focus from the moment it is there', async () => {
+    const focused: (Element | null)[] = [];
+    const observer = new MutationObserver(() => {
+      if (screen.queryByLabelText('Verification Code')) focused.push(document.activeElement);
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+    const held = hold();
+    answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
+    const { user } = await open();
+    await user.paste(EMAIL);
+    await user.keyboard('{Enter}');
+    await screen.findByRole('button', { name: 'Sending Code...' });
+    held.release();
+    await screen.findByLabelText('Verification Code');
+    observer.disconnect();
+    expect(focused[0]).toBe(code());
+  });
+
   test.for([
     ['refused', () => answer('post', REQUEST, 429, failure('Wait 30 seconds')), 'Wait 30 seconds'],
     ['missing', () => unreachable('post', REQUEST), 'Failed to send reset code. Please try again.'],

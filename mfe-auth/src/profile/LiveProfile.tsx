@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { formatDate, formatMonthAndYear, type Schema, useSession } from 'mfe-kit';
 import { Button, Card, PageHeader, QueryStates } from 'mfe-kit/ui';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { PasswordDialog } from './PasswordDialog';
 import { PersonalForm } from './PersonalForm';
 import { Picture } from './Picture';
@@ -37,7 +37,7 @@ function Shown({ profile }: { profile: Schema<'Profile'> }) {
 
   // Focus follows the change of mode, but does not move when the page opens.
   const wasEditing = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isEditing && wasEditing.current) edit.current?.focus();
     wasEditing.current = isEditing;
   }, [isEditing]);

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { api, notify, queryClient } from 'mfe-kit';
 import type { InputRef } from 'mfe-kit/ui';
-import { useEffect, useRef, useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { PasswordField } from '../fields/PasswordField';
 import { isPasswordWrong, profileQuery } from './profile';
 import { profileTexts } from './profile-texts';
@@ -40,7 +40,7 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
   });
 
   // Once the field can be focused: it is disabled while the server is asked.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isPasswordWrong(change.error)) current.current?.focus();
   }, [change.error]);
 

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { api, dataOf, notify, queryClient, type Schema, sentPhone, session } from 'mfe-kit';
 import { Button, Field, Input, type InputRef } from 'mfe-kit/ui';
-import { type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { type SubmitEvent, useLayoutEffect, useRef, useState } from 'react';
 import { errorAt } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
 import { useKeptFocus } from '../signed-out/useKeptFocus';
@@ -32,7 +32,7 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
 
   const needsPassword = isEditing && (isPasswordMissing || !isSamePhone(typed.phone_number, phone_number));
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isEditing) first.current?.focus();
   }, [isEditing]);
 

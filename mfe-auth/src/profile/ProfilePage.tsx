@@ -8,7 +8,7 @@ import {
   useToday,
 } from 'mfe-kit';
 import { Button, Card, Field, Input, type InputRef, PageHeader } from 'mfe-kit/ui';
-import { lazy, type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { lazy, type SubmitEvent, useLayoutEffect, useRef, useState } from 'react';
 import { Picture } from './Picture';
 import classes from './ProfilePage.module.css';
 import { SecurityRow } from './SecurityRow';
@@ -43,7 +43,7 @@ function SpecifiedProfile() {
 
   // Focus follows the change of mode, but does not move when the page opens.
   const wasEditing = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isEditing) name.current?.focus();
     else if (wasEditing.current) edit.current?.focus();
     wasEditing.current = isEditing;

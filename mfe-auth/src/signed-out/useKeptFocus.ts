@@ -1,5 +1,5 @@
 import type { InputRef } from 'mfe-kit/ui';
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 
 /**
  * Restores the focus of a form that is disabled while a request is pending: it returns to the field
@@ -10,7 +10,7 @@ export function useKeptFocus(isPending: boolean) {
   const last = useRef<HTMLElement>(null);
   const due = useRef<() => void>(undefined);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const remember = ({ target }: FocusEvent) => {
       last.current = target as HTMLElement;
     };
@@ -19,13 +19,13 @@ export function useKeptFocus(isPending: boolean) {
     return () => element?.removeEventListener('focusin', remember);
   }, []);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isPending || !hasFocus(form.current)) return;
     last.current?.focus();
   }, [isPending]);
 
   // After every render: the response may arrive before the form was ever rendered as disabled.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isPending || !due.current) return;
     if (hasFocus(form.current)) due.current();
     due.current = undefined;

@@ -1,7 +1,7 @@
 import { failureText, formatMoney, groupDigits, localPhone } from 'mfe-kit';
 import { Button, Note, Spinner } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
-import { useEffect, useEffectEvent, useRef } from 'react';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react';
 import { failures } from '../failures';
 import { type Loan, namedCustomer } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
@@ -48,7 +48,7 @@ export function DisburseDialog({
   }, [status, isOpen]);
 
   // The focused element disappears with its state; without this, focus would leave the dialog.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return;
     if (status === 'idle') cancel.current?.focus();
     else (tryAgain.current ?? description.current)?.focus();
