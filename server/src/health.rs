@@ -1,17 +1,18 @@
 //! Health, readiness and metrics for operators.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use axum::{
     Json, Router,
     http::{HeaderMap, HeaderName, header},
     routing::get,
 };
+use prometheus_client::encoding::prometheus_text;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    monitoring::metrics::{Now, SandboxLoad},
+    monitoring::metrics::{Format, Now, SandboxLoad},
     sandboxes::{Calls, Sandbox},
 };
 use base::error::Failure;
@@ -69,8 +70,8 @@ async fn readyz(sandbox: Sandbox) -> Result<Json<Readiness>, Failure> {
 /// Maximum number of sandboxes with a series of their own.
 const NAMED_SANDBOXES: usize = 20;
 
-/// The media type of the metrics. Names of slices may be in any script.
-const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// The media type of the metrics with examples, which Prometheus asks for.
+const OPEN_METRICS: &str = "application/openmetrics-text";
 
 /// Names sandboxes to whoever sends the console's token: their names are their addresses.
 async fn metrics(
@@ -86,6 +87,14 @@ async fn metrics(
         SandboxLoad { main, busiest, rest, open: server.sandboxes.count_open() }
     });
     let forwarded = server.provider.as_ref().map(|provider| provider.held.counts());
-    let text = server.metrics.text(Now { database: server.database.load(), forwarded, sandboxes })?;
-    Ok(([(header::CONTENT_TYPE, TEXT)], text))
+    let streams = server.event_streams.load(Relaxed);
+    let event_streams = sandbox.settings.has_live_screens().then_some(streams);
+    let now = Now { database: server.database.load(), forwarded, sandboxes, event_streams };
+    // Names of slices may be in any script.
+    let (format, content_type) = if accept::asks_for(&headers, OPEN_METRICS) {
+        (Format::OpenMetrics, "application/openmetrics-text; version=1.0.0; charset=utf-8")
+    } else {
+        (Format::Prometheus, prometheus_text::CONTENT_TYPE)
+    };
+    Ok(([(header::CONTENT_TYPE, content_type)], server.metrics.text(now, format)?))
 }

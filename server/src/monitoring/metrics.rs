@@ -1,11 +1,15 @@
-//! Metrics for operators, in Prometheus's text format.
+//! Metrics for operators, in the formats of Prometheus and `OpenMetrics`.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use axum::http::{Method, StatusCode};
-use prometheus::{
-    HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
-    TextEncoder, core::Collector, proto::MetricFamily,
+use prometheus_client::{
+    encoding::{EncodeLabelSet, prometheus_text, text},
+    metrics::{
+        counter::Counter, exemplar::HistogramWithExemplars, family::Family, gauge::Gauge,
+        histogram::Histogram,
+    },
+    registry::Registry,
 };
 
 use super::log;
@@ -22,6 +26,8 @@ pub struct Now {
     pub forwarded: Option<(u64, u64)>,
     /// The load of the sandboxes; `None` if they are off.
     pub sandboxes: Option<SandboxLoad>,
+    /// The open pages that are told of changes; `None` without live screens.
+    pub event_streams: Option<i64>,
 }
 
 /// The calls to this server since it started, by sandbox, and the sandboxes that are open.
@@ -37,19 +43,29 @@ pub struct SandboxLoad {
     pub open: usize,
 }
 
-/// The metrics of `main`, and the load of the other sandboxes.
-#[derive(Debug)]
-pub struct Metrics {
-    registry: Registry,
-    requests: HistogramVec,
-    event_streams: IntGauge,
-    log_lines_lost: IntGauge,
-    spans_dropped: IntGauge,
-    payouts: PayoutMetrics,
-    database: DatabaseMetrics,
-    outbox: OutboxMetrics,
-    provider: ProviderMetrics,
-    slices: SliceMetrics,
+/// The format of the metrics.
+#[derive(Debug, Clone, Copy)]
+pub enum Format {
+    /// The text format of Prometheus.
+    Prometheus,
+    /// The text format of `OpenMetrics`, whose histograms name traces as examples (exemplars).
+    OpenMetrics,
+}
+
+impl Format {
+    fn encode(self, text: &mut String, registry: &Registry) -> fmt::Result {
+        match self {
+            Self::Prometheus => prometheus_text::encode(text, registry),
+            Self::OpenMetrics => text::encode_registry(text, registry),
+        }
+    }
+
+    fn end(self, text: &mut String) -> fmt::Result {
+        match self {
+            Self::Prometheus => Ok(()),
+            Self::OpenMetrics => text::encode_eof(text),
+        }
+    }
 }
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
@@ -62,241 +78,190 @@ const LOAD_SECONDS: [f64; 8] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
 const PENDING: &str = "SELECT count(*) FROM payout WHERE status = 'PENDING'";
 
-/// Creates metrics that are in a registry.
-struct Registering<'r>(&'r Registry);
-
-impl Registering<'_> {
-    fn metric<M: Collector + Clone + 'static>(&self, metric: M) -> prometheus::Result<M> {
-        self.0.register(Box::new(metric.clone()))?;
-        Ok(metric)
-    }
-
-    fn gauge(&self, name: &str, help: &str) -> prometheus::Result<IntGauge> {
-        self.metric(IntGauge::new(name, help)?)
-    }
-
-    fn gauges(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<IntGaugeVec> {
-        self.metric(IntGaugeVec::new(Opts::new(name, help), labels)?)
-    }
-
-    fn counter(&self, name: &str, help: &str) -> prometheus::Result<IntCounter> {
-        self.metric(IntCounter::new(name, help)?)
-    }
-
-    fn counters(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<IntCounterVec> {
-        self.metric(IntCounterVec::new(Opts::new(name, help), labels)?)
-    }
-
-    fn times(
-        &self,
-        (name, help): (&str, &str),
-        buckets: &[f64],
-        labels: &[&str],
-    ) -> prometheus::Result<HistogramVec> {
-        let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
-        self.metric(HistogramVec::new(options, labels)?)
-    }
-}
-
-/// Defines groups of metrics, each with a function that creates them in a registry.
-macro_rules! metrics {
-    ($($group:ident { $($metric:ident: $kind:ident = $create:ident($($given:expr),* $(,)?),)* })*) => {$(
-        #[derive(Debug)]
-        struct $group {
-            $($metric: $kind,)*
-        }
-
-        impl $group {
-            fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
-                Ok(Self { $($metric: registering.$create($($given),*)?,)* })
-            }
+/// Defines the labels of metrics.
+macro_rules! labels {
+    ($($name:ident { $($label:ident: $kind:ty),* $(,)? })*) => {$(
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+        struct $name {
+            $($label: $kind,)*
         }
     )*};
 }
 
+labels! {
+    Call { method: &'static str, route: String, status: u16 }
+    Example { trace_id: String }
+    Settled { result_code: String, status: String }
+    Readers { state: &'static str }
+    Messages { channel: String }
+    Difference { kind: String, operation: String }
+    Forwarded { checked: &'static str }
+    Reported { outcome: String, slice: String, version: String }
+    Build { slice: String, version: String }
+    Unused { reason: &'static str }
+    OfSandbox { sandbox: String }
+}
+
+/// Defines the metrics of this server: the name, the text and how each begins.
+macro_rules! metrics {
+    ($($metric:ident: $kind:ty = $begin:expr, $name:literal, $help:literal;)*) => {
+        /// The metrics of `main`, and the load of the other sandboxes.
+        #[derive(Debug)]
+        pub struct Metrics {
+            registry: Registry,
+            $($metric: $kind,)*
+        }
+
+        impl Default for Metrics {
+            /// Creates all metrics, at zero.
+            fn default() -> Self {
+                let mut registry = Registry::default();
+                $(
+                    let $metric: $kind = $begin;
+                    registry.register($name, $help, $metric.clone());
+                )*
+                Self { registry, $($metric),* }
+            }
+        }
+    };
+}
+
+// Counters are served with the suffix `_total`, and each text with a full stop.
 metrics! {
-    PayoutMetrics {
-        settled: IntCounterVec = counters(
-            "mkopo_payouts_settled_total",
-            "Payouts settled by this server, by outcome.",
-            &["status", "result_code"],
-        ),
-        pending: IntGauge = gauge("mkopo_payouts_pending", "Payouts whose outcome is not known yet."),
-        data_copies: IntCounter = counter(
-            "mkopo_data_copies_found_total",
-            "Other copies of the data found in place, for example after a failover of PostgreSQL.",
-        ),
-        answers_missing: IntCounter = counter(
-            "mkopo_answers_missing_total",
-            "Answers about payouts that this server gave and another copy of the data does not have.",
-        ),
-    }
+    requests: Family<Call, HistogramWithExemplars<Example>, fn() -> HistogramWithExemplars<Example>> =
+        Family::new_with_constructor(|| HistogramWithExemplars::new(SECONDS.into_iter())),
+        "mkopo_http_request_duration_seconds", "Duration of HTTP requests, by method, route and status";
+    log_lines_lost: Gauge = Gauge::default(),
+        "mkopo_log_lines_lost", "Log lines that could not be written since the start";
+    spans_dropped: Gauge = Gauge::default(),
+        "mkopo_spans_dropped", "Spans of traces that were not kept or not exported since the start";
 
-    DatabaseMetrics {
-        up: IntGauge = gauge("mkopo_database_up", "Whether the database answers."),
-        writes_waiting: IntGauge = gauge("mkopo_database_writes_waiting", "Writes that wait for a writer."),
-        conflicts: IntGauge = gauge(
-            "mkopo_database_conflicts",
-            "Writes that PostgreSQL undid because of others and that were tried again, since the start.",
-        ),
-        readers: IntGaugeVec = gauges(
-            "mkopo_database_readers",
-            "Read connections, by state.",
-            &["state"],
-        ),
-    }
+    payouts_settled: Family<Settled, Counter> = Family::default(),
+        "mkopo_payouts_settled", "Payouts settled by this server, by outcome";
+    payouts_pending: Gauge = Gauge::default(),
+        "mkopo_payouts_pending", "Payouts whose outcome is not known yet";
+    data_copies: Counter = Counter::default(),
+        "mkopo_data_copies_found",
+        "Other copies of the data found in place, for example after a failover of PostgreSQL";
+    answers_missing: Counter = Counter::default(),
+        "mkopo_answers_missing",
+        "Answers about payouts that this server gave and another copy of the data does not have";
 
-    OutboxMetrics {
-        messages: IntGaugeVec = gauges(
-            "mkopo_outbox_messages",
-            "Messages in the outbox, by channel.",
-            &["channel"],
-        ),
-        waiting: IntGauge = gauge("mkopo_outbox_waiting", "Messages that are not sent yet."),
-    }
+    database_up: Gauge = Gauge::default(),
+        "mkopo_database_up", "Whether the database answers";
+    writes_waiting: Gauge = Gauge::default(),
+        "mkopo_database_writes_waiting", "Writes that wait for a writer";
+    conflicts: Gauge = Gauge::default(),
+        "mkopo_database_conflicts",
+        "Writes that PostgreSQL undid because of others and that were tried again, since the start";
+    readers: Family<Readers, Gauge> = Family::default(),
+        "mkopo_database_readers", "Read connections, by state";
 
-    ProviderMetrics {
-        differences: IntCounterVec = counters(
-            "mkopo_contract_differences_total",
-            "Differences from the contract in calls that are forwarded to another provider, by operation and kind.",
-            &["operation", "kind"],
-        ),
-        calls: IntGaugeVec = gauges(
-            "mkopo_provider_calls",
-            "Calls forwarded to another provider since the start, by whether they were held to the contract.",
-            &["checked"],
-        ),
-    }
+    messages: Family<Messages, Gauge> = Family::default(),
+        "mkopo_outbox_messages", "Messages in the outbox, by channel";
+    messages_waiting: Gauge = Gauge::default(),
+        "mkopo_outbox_waiting", "Messages that are not sent yet";
 
-    SliceMetrics {
-        loads: IntCounterVec = counters(
-            "mkopo_slice_loads_total",
-            "What pages reported of builds to this server: loaded, not_loaded, crashed, call_failed.",
-            &["slice", "version", "outcome"],
-        ),
-        load_time: HistogramVec = times(
-            (
-                "mkopo_slice_load_duration_seconds",
-                "How long pages took to load a build, as they reported to this server.",
-            ),
-            &LOAD_SECONDS,
-            &["slice", "version"],
-        ),
-        crash_data_dropped: IntCounterVec = counters(
-            "mkopo_slice_crash_data_dropped_total",
-            "Source maps and places of crashes that this server did not use, by reason.",
-            &["reason"],
-        ),
-    }
+    differences: Family<Difference, Counter> = Family::default(),
+        "mkopo_contract_differences",
+        "Differences from the contract in calls that are forwarded to another provider, by operation and kind";
+    provider_calls: Family<Forwarded, Gauge> = Family::default(),
+        "mkopo_provider_calls",
+        "Calls forwarded to another provider since the start, by whether they were held to the contract";
+
+    loads: Family<Reported, Counter> = Family::default(),
+        "mkopo_slice_loads",
+        "What pages reported of builds to this server: loaded, not_loaded, crashed, call_failed";
+    load_time: Family<Build, Histogram, fn() -> Histogram> =
+        Family::new_with_constructor(|| Histogram::new(LOAD_SECONDS.into_iter())),
+        "mkopo_slice_load_duration_seconds",
+        "How long pages took to load a build, as they reported to this server";
+    crash_data_dropped: Family<Unused, Counter> = Family::default(),
+        "mkopo_slice_crash_data_dropped",
+        "Source maps and places of crashes that this server did not use, by reason";
 }
 
 impl Metrics {
-    /// Creates all metrics, at zero. The metric of event streams exists only with live screens.
-    ///
-    /// # Errors
-    /// When two metrics have the same name.
-    pub fn new(has_live_screens: bool) -> prometheus::Result<Self> {
-        let registry = Registry::new();
-        let registering = Registering(&registry);
-        let event_streams = IntGauge::new("mkopo_event_streams", "Open pages that are told of changes.")?;
-        if has_live_screens {
-            registering.metric(event_streams.clone())?;
-        }
-        Ok(Self {
-            requests: registering.times(
-                (
-                    "mkopo_http_request_duration_seconds",
-                    "Duration of HTTP requests, by method, route and status.",
-                ),
-                &SECONDS,
-                &["method", "route", "status"],
-            )?,
-            event_streams,
-            log_lines_lost: registering
-                .gauge("mkopo_log_lines_lost", "Log lines that could not be written since the start.")?,
-            spans_dropped: registering.gauge(
-                "mkopo_spans_dropped",
-                "Spans of traces that were not kept or not exported since the start.",
-            )?,
-            payouts: PayoutMetrics::new(&registering)?,
-            database: DatabaseMetrics::new(&registering)?,
-            outbox: OutboxMetrics::new(&registering)?,
-            provider: ProviderMetrics::new(&registering)?,
-            slices: SliceMetrics::new(&registering)?,
-            registry,
-        })
-    }
-
-    /// Counts a call. `route` is the template that its path matched, which keeps the labels few.
+    /// Counts a call, with its trace as an example. `route` is the template that its path matched, which keeps the
+    /// labels few.
     pub fn answered(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
-        let known = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
-        let method =
-            if known.contains(method) || method == Method::OPTIONS { method.as_str() } else { "other" };
-        self.requests.with_label_values(&[method, route, status.as_str()]).observe(took.as_secs_f64());
-    }
-
-    /// The number of open event streams.
-    pub fn event_streams(&self) -> &IntGauge {
-        &self.event_streams
+        let labels = Call { method: method_label(method), route: route.to_owned(), status: status.as_u16() };
+        let example = traces::current_id().map(|id| Example { trace_id: id.to_string() });
+        self.requests.get_or_create(&labels).observe(took.as_secs_f64(), example, None);
     }
 
     /// Counts a settled payout, with mobile money's result code if there is one.
     pub fn payout_settled(&self, status: &str, result_code: Option<&str>) {
-        let status = status.to_ascii_lowercase();
-        self.payouts.settled.with_label_values(&[status.as_str(), result_code.unwrap_or_default()]).inc();
+        let (status, result_code) = (status.to_ascii_lowercase(), result_code.unwrap_or_default().to_owned());
+        self.payouts_settled.get_or_create(&Settled { status, result_code }).inc();
     }
 
     /// Counts another copy of the data, and the answers of this server that it does not have.
     pub fn data_copy_found(&self, missing: usize) {
-        self.payouts.data_copies.inc();
-        self.payouts.answers_missing.inc_by(missing as u64);
+        self.data_copies.inc();
+        self.answers_missing.inc_by(missing as u64);
     }
 
     /// Counts a report of pages on an existing build.
     pub fn reported(&self, report: &Report, times: u64) {
         let Report { slice, version, outcome, .. } = report;
-        self.slices.loads.with_label_values(&[slice.as_str(), version, &outcome.to_string()]).inc_by(times);
+        let (slice, version) = (slice.clone(), version.clone());
+        let labels =
+            Reported { slice: slice.clone(), version: version.clone(), outcome: outcome.to_string() };
+        self.loads.get_or_create(&labels).inc_by(times);
         if let Some(took) = report.took() {
-            let time = self.slices.load_time.with_label_values(&[slice, version]);
+            let time = self.load_time.get_or_create(&Build { slice, version });
             (0..times).for_each(|_| time.observe(took.as_secs_f64()));
         }
     }
 
     /// Counts what is not used to find the places of crashes.
     pub fn crash_data_dropped(&self, what: Dropped, count: u64) {
-        self.slices.crash_data_dropped.with_label_values(&[what.name()]).inc_by(count);
+        self.crash_data_dropped.get_or_create(&Unused { reason: what.name() }).inc_by(count);
     }
 
     /// Counts a difference of a forwarded call from the contract.
     pub fn contract_difference(&self, operation: &str, kind: &str) {
-        self.provider.differences.with_label_values(&[operation, kind]).inc();
+        let labels = Difference { operation: operation.to_owned(), kind: kind.to_owned() };
+        self.differences.get_or_create(&labels).inc();
     }
 
     /// All metrics as text. Those that come from the database have the values that [`keep_current`] read last, so that
     /// this call does not load the database.
-    pub fn text(&self, now: Now) -> Result<String, Failure> {
-        let Now { database, forwarded, sandboxes } = now;
-        self.database.writes_waiting.set(count(database.writes_waiting));
-        self.database.conflicts.set(i64::try_from(database.conflicts).unwrap_or(i64::MAX));
-        self.database.readers.with_label_values(&["idle"]).set(count(database.readers_idle));
-        self.database.readers.with_label_values(&["busy"]).set(count(database.readers_busy));
+    pub fn text(&self, now: Now, format: Format) -> Result<String, Failure> {
+        let Now { database, forwarded, sandboxes, event_streams } = now;
+        self.writes_waiting.set(gauge(database.writes_waiting));
+        self.conflicts.set(gauge(database.conflicts));
+        self.readers.get_or_create(&Readers { state: "idle" }).set(gauge(database.readers_idle));
+        self.readers.get_or_create(&Readers { state: "busy" }).set(gauge(database.readers_busy));
         for (checked, calls) in forwarded.iter().flat_map(|(checked, not)| [("yes", checked), ("no", not)]) {
-            self.provider.calls.with_label_values(&[checked]).set(i64::try_from(*calls).unwrap_or(i64::MAX));
+            self.provider_calls.get_or_create(&Forwarded { checked }).set(gauge(*calls));
         }
-        self.log_lines_lost.set(i64::try_from(log::lines_lost()).unwrap_or(i64::MAX));
-        self.spans_dropped.set(i64::try_from(traces::dropped()).unwrap_or(i64::MAX));
-        let mut families = self.registry.gather();
-        if let Some(sandboxes) = sandboxes {
-            families.extend(of_sandboxes(&sandboxes).map_err(Failure::internal)?);
+        self.log_lines_lost.set(gauge(log::lines_lost()));
+        self.spans_dropped.set(gauge(traces::dropped()));
+        let mut others = Registry::default();
+        if let Some(open) = event_streams {
+            let streams = Gauge::<i64>::default();
+            streams.set(open);
+            others.register("mkopo_event_streams", "Open pages that are told of changes", streams);
         }
-        TextEncoder::new().encode_to_string(&families).map_err(Failure::internal)
+        if let Some(sandboxes) = &sandboxes {
+            register_sandboxes(&mut others, sandboxes);
+        }
+        let mut text = String::new();
+        [&self.registry, &others]
+            .into_iter()
+            .try_for_each(|registry| format.encode(&mut text, registry))
+            .and_then(|()| format.end(&mut text))
+            .map_err(Failure::internal)?;
+        Ok(text)
     }
 
     /// Reads the metrics that come from the database.
     pub async fn refresh(&self, slices: &Slices) {
         // Metrics are served while the database is down too, and show that it is.
         let stored = self.read_stored(&slices.database).await;
-        self.database.up.set(i64::from(stored.is_ok()));
+        self.database_up.set(i64::from(stored.is_ok()));
         if let Err(failure) = self.begin_slices(slices).await {
             tracing::debug!(?failure, "metrics.slices_not_read");
         }
@@ -304,17 +269,17 @@ impl Metrics {
 
     /// Begins what alerts read at 0: one on nobody loading the live builds needs a series.
     async fn begin_slices(&self, slices: &Slices) -> Result<(), Failure> {
-        _ = self.requests.with_label_values(&["GET", "/slices.json", "200"]);
+        let list = Call { method: "GET", route: "/slices.json".to_owned(), status: 200 };
+        _ = self.requests.get_or_create(&list);
         let bundled = Bundled::of(slices).await?;
         for slice in slices::all(&mut *slices.database.read().await?, &bundled).await? {
             for version in slice.served() {
-                _ = self.slices.load_time.with_label_values(&[slice.name.as_str(), &version.to_string()]);
+                let (slice, version) = (slice.name.clone(), version.to_string());
                 for outcome in ["loaded", "not_loaded", "crashed"] {
-                    self.slices
-                        .loads
-                        .with_label_values(&[&slice.name, &version.to_string(), outcome])
-                        .inc_by(0);
+                    let (slice, version) = (slice.clone(), version.clone());
+                    _ = self.loads.get_or_create(&Reported { slice, version, outcome: outcome.to_owned() });
                 }
+                _ = self.load_time.get_or_create(&Build { slice, version });
             }
         }
         Ok(())
@@ -322,33 +287,30 @@ impl Metrics {
 
     async fn read_stored(&self, database: &Database) -> Result<(), Failure> {
         let mut reader = database.read().await?;
-        self.payouts.pending.set(query_scalar(PENDING).fetch_one(&mut reader).await?);
-        self.outbox.waiting.set(lending::outbox::count_waiting(&mut reader).await?);
+        self.payouts_pending.set(query_scalar(PENDING).fetch_one(&mut reader).await?);
+        self.messages_waiting.set(lending::outbox::count_waiting(&mut reader).await?);
         for (channel, messages) in lending::outbox::count_by_channel(&mut reader).await? {
-            self.outbox.messages.with_label_values(&[&channel]).set(messages);
+            self.messages.get_or_create(&Messages { channel }).set(messages);
         }
         Ok(())
     }
 }
 
-/// The metrics of sandboxes, made for each request, because the busiest sandboxes change.
-fn of_sandboxes(load: &SandboxLoad) -> prometheus::Result<Vec<MetricFamily>> {
-    let calls = Opts::new(
-        "mkopo_sandbox_calls",
-        "Calls to this server since it started, by sandbox for main and the 20 busiest others.",
-    );
-    let by_sandbox = IntGaugeVec::new(calls, &["sandbox"])?;
-    by_sandbox.with_label_values(&["main"]).set(load.main);
-    for (name, calls) in &load.busiest {
-        by_sandbox.with_label_values(&[name.as_str()]).set(*calls);
+/// Adds the metrics of sandboxes, made for each request, because the busiest sandboxes change.
+fn register_sandboxes(registry: &mut Registry, load: &SandboxLoad) {
+    let calls = Family::<OfSandbox, Gauge>::default();
+    let busiest = load.busiest.iter().map(|(name, calls)| (name.as_str(), *calls));
+    for (name, number) in [("main", load.main), (OTHER_SANDBOXES, load.rest)].into_iter().chain(busiest) {
+        calls.get_or_create(&OfSandbox { sandbox: name.to_owned() }).set(number);
     }
-    by_sandbox.with_label_values(&[OTHER_SANDBOXES]).set(load.rest);
-    let open = IntGauge::new("mkopo_sandboxes_open", "Sandboxes that this server has open.")?;
-    open.set(count(load.open));
-    let registry = Registry::new();
-    registry.register(Box::new(by_sandbox))?;
-    registry.register(Box::new(open))?;
-    Ok(registry.gather())
+    registry.register(
+        "mkopo_sandbox_calls",
+        "Calls to this server since it started, by sandbox for main and the 20 busiest others",
+        calls,
+    );
+    let open = Gauge::<i64>::default();
+    open.set(gauge(load.open));
+    registry.register("mkopo_sandboxes_open", "Sandboxes that this server has open", open);
 }
 
 /// Interval for reading the metrics that come from the database.
@@ -362,6 +324,19 @@ pub async fn keep_current(metrics: Arc<Metrics>, slices: Slices) {
     }
 }
 
-fn count(n: usize) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
+fn method_label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}
+
+fn gauge(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
 }

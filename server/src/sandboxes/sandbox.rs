@@ -259,7 +259,7 @@ impl Sandbox {
         let world = World::new(settings, clock, randomness, database, shared_read, traces, listener);
         let outbox = Outbox::of(world.clone());
         let (pending, records) = (List::of(world.database.clone()), List::of(world.database.clone()));
-        let (stopping, gauge) = (server.stopping.clone(), server.metrics.event_streams().clone());
+        let (stopping, streams) = (server.stopping.clone(), Arc::clone(&server.event_streams));
         let auth = Auth::new(world.clone(), server.passwords.of_another_sandbox(), secret, outbox.clone());
         let slices = Slices {
             world: world.clone(),
@@ -275,7 +275,7 @@ impl Sandbox {
             auth,
             slices,
             payouts: Payouts::new(world.clone(), mobile_money.clone(), outbox.clone()),
-            updates: Updates::new(world.clone(), pending.clone(), records.clone(), stopping, gauge),
+            updates: Updates::new(world.clone(), pending.clone(), records.clone(), stopping, streams),
             mobile_money,
             outbox,
             pending,

@@ -1,6 +1,6 @@
 //! The state shared by all sandboxes of a process.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicI64};
 
 use secrecy::SecretSlice;
 use tokio_util::sync::CancellationToken;
@@ -40,6 +40,8 @@ pub struct Server {
     pub lease: Arc<ServerLease>,
     /// The metrics.
     pub metrics: Arc<Metrics>,
+    /// The number of open event streams, for all sandboxes.
+    pub(crate) event_streams: Arc<AtomicI64>,
     /// The parts of slices that all sandboxes share.
     pub(crate) slices: Arc<slices::Shared>,
     /// Limits the calls with spans of pages.
@@ -84,7 +86,7 @@ impl Server {
         let passwords = Passwords::new(randomness.clone());
         let lease =
             ServerLease::take(database, shared_read).await.context("the database can't be written")?;
-        let metrics = Arc::new(Metrics::new(settings.has_live_screens())?);
+        let metrics = Arc::<Metrics>::default();
         let counts = Arc::clone(&metrics);
         let report_stored = Box::new(move |report: &Report, times| counts.reported(report, times));
         let counts = Arc::clone(&metrics);
@@ -98,6 +100,7 @@ impl Server {
             page_spans: Limit::default(),
             openings: Limit::of(MAX_OPENINGS),
             metrics,
+            event_streams: Arc::default(),
             stopping: CancellationToken::new(),
             sandboxes: Sandboxes::new(
                 settings,

@@ -80,7 +80,7 @@ async fn calls_and_payouts_are_counted() {
     app.call(Method::from_bytes(b"BREW").unwrap(), "/healthz", None).await;
     app.sandbox.server.metrics.refresh(&app.sandbox.slices).await;
     let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
-    let counted: Vec<&str> = metrics
+    let mut counted: Vec<&str> = metrics
         .lines()
         .filter(|line| {
             !line.starts_with('#') && !line.contains("_seconds_bucket") && !line.contains("_seconds_sum")
@@ -88,6 +88,7 @@ async fn calls_and_payouts_are_counted() {
         // Of the whole process.
         .filter(|line| !line.contains("readers") && !line.contains("spans_dropped"))
         .collect();
+    counted.sort_unstable();
     assert_snapshot!(counted.join("\n"), @r#"
     mkopo_answers_missing_total 0
     mkopo_data_copies_found_total 0

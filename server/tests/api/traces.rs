@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 use axum::{
     body::Body,
     extract::ConnectInfo,
-    http::{Method, Request, StatusCode, header},
+    http::{HeaderValue, Method, Request, StatusCode, header},
 };
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
@@ -324,6 +324,34 @@ async fn a_call_that_is_forwarded_is_one_trace_on_both_servers() {
         stored.fetch_one(&mut provider.app.sandbox.database.read().await.unwrap()).await.unwrap();
     assert_eq!(stored, 0, "reading is no event");
     assert!(forward["id"].is_string());
+}
+
+/// Prometheus asks for this format, and shows the trace beside the durations.
+#[tokio::test]
+async fn the_duration_of_a_traced_call_names_its_trace_as_an_example() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    agent.get_with("/api/v1/auth/me", &[("traceparent", &traceparent(TRACE))]).await;
+    let metrics = async |accepted: &'static str| {
+        let mut call = request(Method::GET, "/metrics", None, None);
+        call.headers_mut().insert(header::ACCEPT, HeaderValue::from_static(accepted));
+        let answer = app.send(call).await;
+        (answer.headers[header::CONTENT_TYPE].clone(), String::from_utf8(answer.bytes).unwrap())
+    };
+
+    let (content_type, open) =
+        metrics("application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.3").await;
+    assert_eq!(content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    assert!(open.ends_with("\n# EOF\n"), "{open}");
+    let example = format!(" # {{trace_id=\"{TRACE}\"}} ");
+    let lines: Vec<&str> = open.lines().filter(|line| line.contains(&example)).collect();
+    let [line] = lines[..] else { panic!("{open}") };
+    assert!(line.starts_with("mkopo_http_request_duration_seconds_bucket{"), "{line}");
+    assert!(line.contains("route=\"/api/v1/auth/me\""), "{line}");
+
+    let (content_type, plain) = metrics("text/plain").await;
+    assert_eq!(content_type, "text/plain; version=0.0.4; charset=utf-8");
+    assert!(!plain.contains(TRACE) && !plain.contains("# EOF"), "{plain}");
 }
 
 #[tokio::test]

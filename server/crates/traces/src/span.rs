@@ -97,6 +97,11 @@ pub fn traceparent() -> Option<String> {
     Some(format!("00-{}-{}-{:02x}", context.trace_id(), context.span_id(), context.trace_flags().to_u8()))
 }
 
+/// The id of the current span's trace; `None` outside of a trace.
+pub fn current_id() -> Option<TraceId> {
+    context().map(|context| context.trace_id())
+}
+
 /// The id of the trace in the text of a header `traceparent`.
 pub fn trace_id(traceparent: &str) -> Option<TraceId> {
     let context = context_of(traceparent);

@@ -10,9 +10,14 @@ pub fn items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str
 
 /// Returns whether the caller asks for a page, as a browser does that opens an address. Scripts accept anything.
 pub fn asks_for_page(headers: &HeaderMap) -> bool {
+    asks_for(headers, "text/html")
+}
+
+/// Returns whether the caller names this media type in what it accepts.
+pub fn asks_for(headers: &HeaderMap, essence: &str) -> bool {
     items(headers, header::ACCEPT).any(|item| {
         let (name, quality) = quality(item);
-        name.eq_ignore_ascii_case("text/html") && quality > 0
+        name.eq_ignore_ascii_case(essence) && quality > 0
     })
 }
 

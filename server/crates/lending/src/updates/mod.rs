@@ -9,10 +9,15 @@ pub mod api;
 mod stream;
 mod watch;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering::Relaxed},
+    },
+};
 
 use parking_lot::Mutex;
-use prometheus::IntGauge;
 use tokio::sync::watch::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
@@ -71,7 +76,7 @@ struct Inner {
     /// Cancelled when the process is asked to stop.
     stopping: CancellationToken,
     /// The open streams of the process.
-    gauge: IntGauge,
+    streams: Arc<AtomicI64>,
     seen: Sender<Arc<Seen>>,
     open: Mutex<Open>,
 }
@@ -108,21 +113,24 @@ impl Updates {
         pending: List<PendingLoan>,
         records: List<Record>,
         stopping: CancellationToken,
-        gauge: IntGauge,
+        streams: Arc<AtomicI64>,
     ) -> Self {
         let (seen, open) = (Sender::default(), Mutex::default());
-        Self(Arc::new(Inner { world, pending, records, stopping, gauge, seen, open }))
+        Self(Arc::new(Inner { world, pending, records, stopping, streams, seen, open }))
     }
 
     /// Returns a place for another stream of `session`, and starts the watching task if needed.
     fn open(&self, session: &Session) -> Result<Place, Failure> {
-        let Inner { world, gauge, .. } = &*self.0;
+        let Inner { world, streams: of_process, .. } = &*self.0;
         let mut open = self.0.open.lock();
         let session_id: Arc<str> = session.session_id.as_str().into();
         let streams = open.sessions.get(&session_id).map_or(0, |session| session.streams);
         let own = open.sessions.values().filter(|open| *open.staff_id == *session.staff.staff_id);
         let of_person: u32 = own.map(|open| open.streams).sum();
-        if streams >= MAX_PER_SESSION || of_person >= MAX_PER_PERSON || gauge.get() >= MAX_STREAMS {
+        if streams >= MAX_PER_SESSION
+            || of_person >= MAX_PER_PERSON
+            || of_process.load(Relaxed) >= MAX_STREAMS
+        {
             return Err(AuthRefusal::TooManyStreams.into());
         }
         let watching = match &open.watching {
@@ -143,7 +151,7 @@ impl Updates {
             end: watching.child_token(),
         });
         session.streams += 1;
-        gauge.inc();
+        of_process.fetch_add(1, Relaxed);
         Ok(Place {
             updates: self.clone(),
             staff_id: Arc::clone(&session.staff_id),
@@ -185,7 +193,7 @@ impl Updates {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.updates.0.gauge.dec();
+        self.updates.0.streams.fetch_sub(1, Relaxed);
         let mut open = self.updates.0.open.lock();
         // The session may have ended, with its streams already removed, or it may have new ones.
         let Some(session) = open.sessions.get_mut(&self.session_id) else { return };
