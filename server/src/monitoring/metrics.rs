@@ -90,7 +90,6 @@ macro_rules! labels {
 
 labels! {
     Call { method: &'static str, route: String, status: u16 }
-    Example { trace_id: String }
     Settled { result_code: String, status: String }
     Readers { state: &'static str }
     Messages { channel: String }
@@ -101,6 +100,9 @@ labels! {
     Unused { reason: &'static str }
     OfSandbox { sandbox: String }
 }
+
+/// The trace of a call.
+type Example = [(&'static str, String); 1];
 
 /// Defines the metrics of this server: the name, the text and how each begins.
 macro_rules! metrics {
@@ -186,14 +188,14 @@ impl Metrics {
     /// labels few.
     pub fn answered(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
         let labels = Call { method: method_label(method), route: route.to_owned(), status: status.as_u16() };
-        let example = traces::current_id().map(|id| Example { trace_id: id.to_string() });
+        let example = traces::current_id().map(|id| [("trace_id", id.to_string())]);
         self.requests.get_or_create(&labels).observe(took.as_secs_f64(), example, None);
     }
 
     /// Counts a settled payout, with mobile money's result code if there is one.
     pub fn payout_settled(&self, status: &str, result_code: Option<&str>) {
         let (status, result_code) = (status.to_ascii_lowercase(), result_code.unwrap_or_default().to_owned());
-        self.payouts_settled.get_or_create(&Settled { status, result_code }).inc();
+        self.payouts_settled.get_or_create(&Settled { result_code, status }).inc();
     }
 
     /// Counts another copy of the data, and the answers of this server that it does not have.
