@@ -14,7 +14,9 @@ use crate::{
 };
 use base::error::Failure;
 use contract::API;
-use lending::{auth, auth::session, loans, notifications, payouts, preferences, reports, rules, updates};
+use lending::{
+    auth, auth::authenticate, loans, notifications, payouts, preferences, reports, rules, updates,
+};
 
 /// The routes of the portal's listener.
 pub fn portal_router(sandbox: Sandbox) -> Router {
@@ -74,7 +76,7 @@ fn api() -> Router {
         .merge(preferences::api::live())
         .merge(reports::api::live())
         .merge(updates::api::live())
-        .merge(rules::api::for_admins().route_layer(middleware::from_fn(session::require_admin)))
+        .merge(rules::api::for_admins().route_layer(middleware::from_fn(authenticate::require_admin)))
         .route_layer(middleware::from_fn(api_call::live));
     public
         .fallback(async || Failure::NotFound)

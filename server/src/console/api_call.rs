@@ -19,7 +19,7 @@ use crate::{
     sandboxes::{Sandbox, sync::refresh},
 };
 use base::error::{Failure, FailureFormat};
-use lending::auth::session;
+use lending::auth::authenticate;
 use provider::forward;
 
 /// Runs a call that anybody may make.
@@ -29,7 +29,7 @@ pub async fn public(sandbox: Sandbox, format: FailureFormat, request: Request, n
 
 /// Runs a call that needs a live session.
 pub async fn signed_in(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
-    run(&sandbox, format, request, |request| session::require(&sandbox.auth, request, next)).await
+    run(&sandbox, format, request, |request| authenticate::require(&sandbox.auth, request, next)).await
 }
 
 /// Runs a call of the live screens, which needs a live session. It does not exist in a sandbox whose screens are as
@@ -37,7 +37,7 @@ pub async fn signed_in(sandbox: Sandbox, format: FailureFormat, request: Request
 pub async fn live(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
     run(&sandbox, format, request, async |request| {
         if sandbox.settings.has_live_screens() {
-            session::require(&sandbox.auth, request, next).await
+            authenticate::require(&sandbox.auth, request, next).await
         } else {
             Failure::NotFound.into_response()
         }

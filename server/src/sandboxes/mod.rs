@@ -38,7 +38,7 @@ pub use self::{
     console_token::{Access, ConsoleToken},
     make::{Made, Wish, token_parts},
     name::Name,
-    not_found::page as not_found_page,
+    not_found::{hide_when_off, page as not_found_page},
     records::{OfLink, Record},
     registry::{Calls, InUse, Listed},
     sandbox::{Kept, Sandbox, SandboxState},

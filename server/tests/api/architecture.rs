@@ -178,23 +178,26 @@ fn folders_do_not_use_the_api_or_page_of_another_folder() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The top-level modules of each crate with those of it that each uses, and one file that does. The root of a
-/// crate is the module `lib`.
+/// The modules of each crate and of each folder with those beside them that each uses, and one file that does. The
+/// root of a crate is the module `lib`; the root of a folder only names what is in it.
 fn graphs() -> BTreeMap<String, Graph> {
     let uses = uses();
     let modules: HashSet<Vec<String>> = uses.iter().map(|(source, _)| source.module()).collect();
-    let top = |path: &[String]| {
-        let is_module = path.len() > 1 && modules.contains(&path[..2]);
-        if is_module { path[1].clone() } else { "lib".to_owned() }
-    };
     let mut graphs: BTreeMap<String, Graph> = BTreeMap::new();
     for (source, used) in &uses {
         let module = source.module();
-        let (of_crate, from) = (module[0].clone(), top(&module));
-        let graph = graphs.entry(of_crate.clone()).or_default();
-        for to in used.iter().filter(|path| path[0] == of_crate).map(|path| top(path)) {
-            if to != from {
-                let edges = graph.entry(from.clone()).or_default();
+        for path in used {
+            let shared = module.iter().zip(path).take_while(|(one, other)| one == other).count();
+            let of = |path: &[String]| match path.get(..=shared).filter(|module| modules.contains(*module)) {
+                Some(module) => module.last().cloned(),
+                None if shared == 1 => Some("lib".to_owned()),
+                None => None,
+            };
+            if let (Some(from), Some(to)) = (of(&module), of(path))
+                && shared > 0
+                && from != to
+            {
+                let edges = graphs.entry(module[..shared].join("::")).or_default().entry(from).or_default();
                 edges.entry(to).or_insert_with(|| source.path.display().to_string());
             }
         }
@@ -220,9 +223,9 @@ fn reaches(graph: &Graph, from: &str, to: &str) -> bool {
 }
 
 #[test]
-fn the_modules_of_a_crate_do_not_use_each_other_in_circles() {
+fn the_modules_of_a_crate_or_folder_do_not_use_each_other_in_circles() {
     let graphs = graphs();
-    assert!(graphs.len() > 5, "only {:?} found", graphs.keys());
+    assert!(graphs.len() > 20, "only {:?} found", graphs.keys());
     let mut circles = Vec::new();
     for (of_crate, graph) in &graphs {
         for (from, edges) in graph {

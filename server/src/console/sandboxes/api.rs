@@ -12,10 +12,9 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::hide_when_off;
 use crate::{
     console::stories::{File, NewTold, Stories, begin},
-    sandboxes::{EXPIRES_IN, Listed, Made, Name, Sandbox, Sandboxes, Wish},
+    sandboxes::{EXPIRES_IN, Listed, Made, Name, Sandbox, Sandboxes, Wish, hide_when_off},
 };
 use base::{
     clock::{UnixMillis, duration},

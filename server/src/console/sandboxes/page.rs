@@ -7,7 +7,6 @@ use leptos::prelude::*;
 
 use crate::{
     console::{
-        sandboxes::made::shown_once,
         stories::{
             Stories,
             links::{self, MadeLink},
@@ -16,6 +15,7 @@ use crate::{
         view::{
             form::{Button, Field, Submit},
             frame::{Frame, SuccessMessages, card, open_address},
+            new_sandbox::shown_once,
             page::Page,
             table::{Hidden, Left, Right, table},
             visit::{Done, FieldError, Visit},

@@ -17,8 +17,8 @@ use super::{
     progress, schema,
 };
 use crate::{
-    console::{ConsoleRefusal, sandboxes},
-    sandboxes::Sandbox,
+    console::ConsoleRefusal,
+    sandboxes::{Sandbox, hide_when_off},
 };
 use base::error::Failure;
 use lending::events::Trail;
@@ -29,7 +29,7 @@ pub fn operators_routes() -> Router {
     Router::new()
         .route("/story-links", get(list_links).post(make_link))
         .route("/story-links/{id}", delete(revoke_link))
-        .route_layer(middleware::from_fn(sandboxes::hide_when_off))
+        .route_layer(middleware::from_fn(hide_when_off))
 }
 
 /// Routes, relative to the console's API.

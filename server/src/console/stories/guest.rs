@@ -26,11 +26,7 @@ use ::slices::page_call::{self, MaxSize};
 use base::{clock::UnixMillis, error::Failure};
 use lending::{
     auth::{
-        Role,
-        browser::Browser,
-        client_address::ClientAddress,
-        guest::let_in,
-        session::{self, Session},
+        Role, authenticate, browser::Browser, client_address::ClientAddress, guest::let_in, session::Session,
     },
     events::Trail,
 };
@@ -55,7 +51,7 @@ pub fn routes() -> Router {
 }
 
 async fn require_session(sandbox: Sandbox, request: Request, next: Next) -> Response {
-    session::require(&sandbox.auth, request, next).await
+    authenticate::require(&sandbox.auth, request, next).await
 }
 
 async fn require_story(sandbox: Sandbox, request: Request, next: Next) -> Response {

@@ -9,11 +9,11 @@ use super::{BadFile, File, NewTold, Progress, StepState, Stories, ToldStep, begi
 use crate::{
     console::{
         ConsoleRefusal,
-        sandboxes::made::shown_once,
         view::{
             form::Button,
             frame::{Frame, SuccessMessages, card, empty_state, note},
             icon::Icon,
+            new_sandbox::shown_once,
             page::Page,
             table::{Hidden, Left, Right, table},
             visit::{Done, FieldError, Visit},

@@ -7,6 +7,7 @@ pub mod files;
 pub mod form;
 pub mod frame;
 pub mod icon;
+pub(super) mod new_sandbox;
 pub(super) mod page;
 pub mod table;
 pub mod visit;

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod api;
+pub mod authenticate;
 pub mod browser;
 mod change_password;
 pub mod client_address;

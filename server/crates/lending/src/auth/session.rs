@@ -2,17 +2,12 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use axum::{
-    extract::{FromRequestParts, Request},
-    http::{HeaderMap, HeaderValue, header, request::Parts},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
+use axum::{extract::FromRequestParts, http::request::Parts};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 
-use super::{Auth, Role, Staff, browser::Browser, hs256, live_sessions::Live};
+use super::{Auth, Staff, browser::Browser, hs256};
 use crate::{
     auth::AuthRefusal,
     events::{Kind, NewEvent},
@@ -23,8 +18,7 @@ use base::{
     error::Failure,
     ids::{SessionId, StaffId},
 };
-use store::{Connection, Database, query, query_as, query_scalar, sweep, version::Version};
-use web::accept;
+use store::{Connection, Database, query, query_scalar, sweep};
 
 const ISSUER: &str = "mkopo";
 const AUDIENCE: &str = "mkopo-portal";
@@ -46,13 +40,16 @@ pub struct Tokens {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Claims {
+pub(super) struct Claims {
     iss: String,
     aud: String,
-    sub: String,
-    jti: String,
+    /// The id of the user.
+    pub(super) sub: String,
+    /// The id of the session.
+    pub(super) jti: String,
     iat: i64,
-    exp: i64,
+    /// The end, in seconds.
+    pub(super) exp: i64,
 }
 
 impl Tokens {
@@ -71,7 +68,7 @@ impl Tokens {
     }
 
     /// The claims of `token`, if it was signed by this service and has not expired.
-    fn read(&self, token: &str, now: UnixMillis) -> Option<Claims> {
+    pub(super) fn read(&self, token: &str, now: UnixMillis) -> Option<Claims> {
         let mut rules = Validation::new(Algorithm::HS256);
         rules.set_issuer(&[ISSUER]);
         rules.set_audience(&[AUDIENCE]);
@@ -254,38 +251,6 @@ pub async fn check_open(connection: &mut Connection, session_id: &SessionId) -> 
     open.map(|_| ()).ok_or(AuthRefusal::NoSession.into())
 }
 
-/// A session with its user.
-#[derive(sqlx_macros::FromRow)]
-struct Found {
-    expires_at: UnixMillis,
-    #[sqlx(flatten)]
-    staff: Staff,
-}
-
-const FIND: &str = "
-    SELECT expires_at, staff.staff_id, email, username, first_name, last_name, phone_number, role,
-           password_hash, is_active, sign_in_code_required, staff.created_at
-    FROM session JOIN staff ON staff.staff_id = session.staff_id
-    WHERE session_id = $1 AND staff.staff_id = $2 AND ended_at IS NULL AND expires_at > $3 AND is_active";
-
-/// The live session that `token` names, at `version` or later.
-async fn find(auth: &Auth, token: &str, version: Version) -> Result<Arc<Session>, Failure> {
-    let now = auth.world.clock.now();
-    let claims = || auth.tokens.read(token, now).ok_or(AuthRefusal::NoSession.into());
-    let live = auth
-        .live_sessions
-        .get_or_read(token, version, claims, async |claims: Claims| {
-            let mut reader = auth.world.database.read().await?;
-            let found: Option<Found> =
-                query_as(FIND).bind_all((&claims.jti, &claims.sub, now)).fetch_optional(&mut reader).await?;
-            let Found { expires_at, staff } = found.ok_or(AuthRefusal::NoSession)?;
-            let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
-            Ok(Live { session: Arc::new(Session { session_id: claims.jti.into(), staff }), expires_at })
-        })
-        .await?;
-    if live.expires_at > now { Ok(live.session) } else { Err(AuthRefusal::NoSession.into()) }
-}
-
 const LIVE_STAFF_ID: &str = "
     SELECT staff.staff_id FROM session JOIN staff ON staff.staff_id = session.staff_id
     WHERE session_id = $1 AND ended_at IS NULL AND expires_at > $2 AND is_active";
@@ -297,41 +262,6 @@ pub async fn live_staff_id(
     now: UnixMillis,
 ) -> Result<Option<StaffId>, sqlx::Error> {
     query_scalar(LIVE_STAFF_ID).bind(session_id).bind(now).fetch_optional(connection).await
-}
-
-/// Lets only calls with a live session through.
-pub async fn require(auth: &Auth, mut request: Request, next: Next) -> Response {
-    let version = request.extensions().get::<Version>().copied();
-    let mut response = match authenticate(auth, request.headers(), version).await {
-        Ok(session) => {
-            request.extensions_mut().insert(Arc::clone(&session));
-            let mut response = next.run(request).await;
-            // The traffic recorder reads the session from the response.
-            response.extensions_mut().insert(session);
-            response
-        }
-        Err(failure) => failure.into_response(),
-    };
-    // Whoever uses the browser after a sign-out must find nothing in its cache.
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
-/// Lets only administrators through. Must run inside [`require`].
-pub async fn require_admin(session: Session, request: Request, next: Next) -> Result<Response, Failure> {
-    match session.staff.role {
-        Role::Admin => Ok(next.run(request).await),
-        Role::Agent | Role::Supervisor => Err(AuthRefusal::RoleNotAllowed.into()),
-    }
-}
-
-async fn authenticate(
-    auth: &Auth,
-    headers: &HeaderMap,
-    version: Option<Version>,
-) -> Result<Arc<Session>, Failure> {
-    let token = accept::bearer(headers).ok_or(AuthRefusal::NoSession)?;
-    find(auth, token, version.ok_or(Failure::Busy)?).await
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Session {

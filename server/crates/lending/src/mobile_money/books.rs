@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use super::{
     Answer, DAILY_LIMIT, Outcome, Payment, Refusal,
     outcome::chosen_by_magic,
-    pay::{Accepted, AnswerRoute, Request},
     receipt::receipt,
     scenario::{latency, stored},
     status::VOID,
@@ -25,8 +24,34 @@ use base::{
     error::Failure,
     ids::TransactionId,
     kes::Kes,
+    randomness::Randomness,
 };
 use store::{Connection, query, query_as, version::DataCopy};
+
+/// A payment request that waits to be entered in the books.
+#[derive(Debug)]
+pub struct Request {
+    pub(super) payment: Payment,
+    pub(super) clock: Clock,
+    pub(super) randomness: Randomness,
+}
+
+/// An accepted request, and the route of its answer.
+#[derive(Debug)]
+pub struct Accepted {
+    pub(super) answer: Answer,
+    pub(super) route: AnswerRoute,
+    /// The time that the result takes.
+    pub(super) delay: Duration,
+}
+
+#[derive(Debug)]
+pub(super) enum AnswerRoute {
+    Answered,
+    Lost,
+    DeliveredToo,
+    DeliveredFirst,
+}
 
 /// The delay of a slow result.
 const SLOW: Duration = Duration::from_secs(12);

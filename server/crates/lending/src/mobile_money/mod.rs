@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
 
-use self::pay::Request;
+use self::books::Request;
 use base::{
     clock::{Clock, UnixMillis},
     ids::TransactionId,

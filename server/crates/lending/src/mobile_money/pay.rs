@@ -1,41 +1,19 @@
 //! Sending money to a phone.
 
-use std::{future::pending, sync::Arc, time::Duration};
+use std::{future::pending, sync::Arc};
 
 use tokio::sync::oneshot;
 
-use super::{Answer, Delivery, MobileMoney, Payment, books::Books};
-use base::{clock::Clock, error::Failure, ids::TransactionId, randomness::Randomness};
+use super::{
+    Answer, Delivery, MobileMoney, Payment,
+    books::{Accepted, AnswerRoute, Books, Request},
+};
+use base::{error::Failure, ids::TransactionId};
 use store::{
     Connection,
     sets::{InSets, Written},
     version::DataCopy,
 };
-
-/// A payment request that waits to be entered in the books.
-#[derive(Debug)]
-pub struct Request {
-    pub(super) payment: Payment,
-    pub(super) clock: Clock,
-    pub(super) randomness: Randomness,
-}
-
-/// An accepted request, and the route of its answer.
-#[derive(Debug)]
-pub struct Accepted {
-    pub(super) answer: Answer,
-    pub(super) route: AnswerRoute,
-    /// The time that the result takes.
-    pub(super) delay: Duration,
-}
-
-#[derive(Debug)]
-pub(super) enum AnswerRoute {
-    Answered,
-    Lost,
-    DeliveredToo,
-    DeliveredFirst,
-}
 
 impl MobileMoney {
     /// Sends money, or returns the reason why not. The same originator id never sends twice. The answer may

@@ -1,11 +1,9 @@
-//! A sandbox that was just made.
+//! A sandbox that was just made, with its token.
 
 use leptos::prelude::*;
 
-use crate::{
-    console::view::{frame::note, visit::Visit, words::Tone},
-    sandboxes::Made,
-};
+use super::{frame::note, visit::Visit, words::Tone};
+use crate::sandboxes::Made;
 
 /// The addresses and the token of a new sandbox; the token is shown only once.
 pub fn shown_once(visit: &Visit, Made { record, token }: Made) -> AnyView {
