@@ -47,7 +47,7 @@ struct Readiness {
 }
 
 async fn readyz(sandbox: Sandbox) -> Result<Json<Readiness>, Failure> {
-    if !sandbox.server.lease.is_renewed() {
+    if !sandbox.server.lease.is_renewed() || sandbox.server.database.lacks_room() {
         return Err(Failure::Busy);
     }
     let answers = async {

@@ -25,6 +25,7 @@ use tokio::runtime::Runtime;
 use crate::{
     number,
     server::{Answer, Server, sign_in_as, try_call},
+    servers::{get, wait_until},
     test_app::{disbursement_of, settings},
     test_store,
 };
@@ -311,7 +312,7 @@ fn a_server_that_is_killed_repeatedly_loses_nothing_and_pays_nothing_twice() {
 }
 
 #[test]
-fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
+fn a_disk_that_fails_is_reported_loses_nothing_that_was_answered_and_pays_nothing_twice() {
     // PostgreSQL does not use the server's disk.
     if test_store::is_postgres() {
         return;
@@ -327,14 +328,18 @@ fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
     // Limits the size of the write-ahead log.
     let server = Server::start_with_disk_of(600_000, &file_in(folder.path()));
     pay_until_refused(&server, &answers);
-    drop(server);
     {
         let answers = answers.lock().unwrap();
         assert!(answers.refused > 0, "the disk did not fail; {} were paid", answers.paid.len());
         assert!(!answers.paid.is_empty(), "it failed from the start");
     }
+    // So that a balancer sends payouts elsewhere.
+    let is_ready = || get(&server, "/readyz", "").status == 200;
+    assert!(!is_ready());
+    server.give_disk_room();
+    wait_until("ready", Duration::from_secs(30), is_ready);
     let paid_before = answers.lock().unwrap().paid.len();
-    pay_until_killed(Server::start_on(&file_in(folder.path())), &answers, Duration::from_millis(1500));
+    pay_until_killed(server, &answers, Duration::from_millis(1500));
     let answers = answers.into_inner().unwrap();
     assert!(answers.paid.len() > paid_before, "with room again, it pays again");
     check(on_file(), &answers, Lost::Nothing);

@@ -44,12 +44,12 @@ impl Server {
         Self::run(command.args([offset, env!("CARGO_BIN_EXE_mkopo"), "serve"]), store)
     }
 
-    /// Starts a server that can't write more than `bytes` to any one file.
+    /// Starts a server that can't write more than `bytes` to any one file, until its disk is given room.
     pub fn start_with_disk_of(bytes: usize, store: &[String]) -> Self {
         let mut command = Command::new("sh");
         let blocks = bytes / 512;
         // With the signal ignored, writing beyond the limit fails as on a full disk.
-        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
+        let script = format!("trap '' XFSZ; ulimit -Sf {blocks}; exec \"$0\" serve \"$@\"");
         Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), store)
     }
 
@@ -58,6 +58,14 @@ impl Server {
         let mut command = Command::new("sh");
         let script = format!("ulimit -Sn {files}; exec \"$0\" serve \"$@\"");
         Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), store)
+    }
+
+    /// Lifts the limit of [`Self::start_with_disk_of`].
+    pub fn give_disk_room(&self) {
+        let mut command = Command::new("prlimit");
+        let lifted =
+            command.args(["--fsize=unlimited", "--pid"]).arg(self.id().to_string()).status().unwrap();
+        assert!(lifted.success(), "prlimit: {lifted}");
     }
 
     /// The id of the process.

@@ -35,6 +35,9 @@ const MAX_QUEUED_WRITES: usize = 1024;
 /// The maximum wait for readers when the database is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The time for which the disk counts as full after a commit that it had no room for.
+const NO_ROOM_TERM: Duration = Duration::from_secs(10);
+
 /// Poll interval for rows of other servers.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -49,6 +52,8 @@ pub struct Database {
     places: Arc<Semaphore>,
     conflicts: Arc<AtomicU64>,
     commits: watch::Receiver<()>,
+    /// The time of the last commit that the disk had no room for.
+    without_room: watch::Receiver<Option<Instant>>,
 }
 
 #[derive(Clone, Debug)]
@@ -98,9 +103,12 @@ impl Database {
         max_batch_size: usize,
     ) -> Self {
         let (committed, commits) = watch::channel(());
+        let (out_of_room, without_room) = watch::channel(None);
         let spawn = |target, connection| {
             let (sender, orders) = mpsc::unbounded_channel();
-            tokio::spawn(Writer::new(target, connection, orders, max_batch_size, committed.clone()).run());
+            let (committed, out_of_room) = (committed.clone(), out_of_room.clone());
+            let writer = Writer::new(target, connection, orders, max_batch_size, committed, out_of_room);
+            tokio::spawn(writer.run());
             sender
         };
         let writer = spawn(writer, connection);
@@ -113,6 +121,7 @@ impl Database {
             places: Arc::new(Semaphore::new(MAX_QUEUED_WRITES)),
             conflicts: Arc::default(),
             commits,
+            without_room,
         }
     }
 
@@ -275,6 +284,12 @@ impl Database {
             readers_idle,
             readers_busy: readers.saturating_sub(readers_idle),
         }
+    }
+
+    /// Returns `true` for some seconds after a commit that the disk had no room for. A smaller one may have succeeded
+    /// since.
+    pub fn lacks_room(&self) -> bool {
+        self.without_room.borrow().is_some_and(|at| at.elapsed() < NO_ROOM_TERM)
     }
 
     /// The rows of `statement`. As long as there are none, runs it again after commits and every quarter of a

@@ -12,7 +12,10 @@
 //! (docs/decisions/0007).
 
 use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use tokio::{
+    sync::{OwnedSemaphorePermit, mpsc, oneshot, watch},
+    time::Instant,
+};
 use tracing::{Instrument, Span};
 
 use base::engine_error;
@@ -141,6 +144,7 @@ pub(super) struct Writer {
     next: Option<Begin>,
     max_batch_size: usize,
     committed: watch::Sender<()>,
+    without_room: watch::Sender<Option<Instant>>,
     closing: Option<oneshot::Sender<()>>,
 }
 
@@ -151,8 +155,18 @@ impl Writer {
         orders: mpsc::UnboundedReceiver<Order>,
         max_batch_size: usize,
         committed: watch::Sender<()>,
+        without_room: watch::Sender<Option<Instant>>,
     ) -> Self {
-        Self { target, connection, orders, next: None, max_batch_size, committed, closing: None }
+        Self {
+            target,
+            connection,
+            orders,
+            next: None,
+            max_batch_size,
+            committed,
+            without_room,
+            closing: None,
+        }
     }
 
     pub(super) async fn run(mut self) {
@@ -280,6 +294,9 @@ impl Writer {
             return (Outcome::Committed, true);
         };
         tracing::error!(%error, "commit failed");
+        if engine_error::is_disk_full(&error) {
+            self.without_room.send_replace(Some(Instant::now()));
+        }
         match (&self.target, roll_back(connection, &error).await) {
             (_, RolledBack::Failed) => (Outcome::Unknown, false),
             (Target::Sqlite { .. }, RolledBack::Now) => (Outcome::NotDone, true),
