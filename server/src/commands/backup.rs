@@ -12,7 +12,7 @@ use std::{
 use super::folder_lock;
 use anyhow::{Context, anyhow, bail, ensure};
 use base::clock::Clock;
-use lending::events::{self, Event, Kind, NewEvent};
+use lending::events::{self, Event, EventKind, NewEvent};
 use serde_json::{Value, json};
 use settings::StoreSettings;
 use sqlx::{
@@ -163,7 +163,7 @@ async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
         );
         Vec::new()
     });
-    let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataRestored);
+    let event = NewEvent::on_command_line(Clock::system().now(), EventKind::DataRestored);
     let adding = restored.write(async move |connection: &mut Connection| {
         events::carry_over(connection, since).await?;
         for statement in END_ALL {

@@ -11,7 +11,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use lending::{
     auth::password::Passwords,
     demo::{self, Recording},
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
 };
 use settings::StoreSettings;
 use store::Database;
@@ -57,7 +57,8 @@ pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
     bar.enable_steady_tick(Duration::from_millis(200));
     let started = Instant::now();
     let now = Clock::system().now();
-    let entry = Entry::of(Kind::DataSeeded).with("loans", loans).with("records", records).with("seed", seed);
+    let entry =
+        Entry::of(EventKind::DataSeeded).with("loans", loans).with("records", records).with("seed", seed);
     let seeded = async {
         demo::seed(&database, now, seed, loans, records, |added| bar.inc(u64::from(added))).await?;
         Trail::of_command_line(now).write_alone(database.begin().await?, entry).await?;
@@ -87,7 +88,7 @@ async fn add_recorded(database: &Database, file: &Path) -> anyhow::Result<()> {
     let hash = Passwords::new(randomness).hash(password.into()).await?;
     let (loans, payouts) = recording.add(database, &hash).await?;
     let trail = Trail::of_command_line(Clock::system().now()).noting("a recording".to_owned());
-    trail.write_alone(database.begin().await?, Entry::of(Kind::DataSeeded)).await?;
+    trail.write_alone(database.begin().await?, Entry::of(EventKind::DataSeeded)).await?;
     println!("Added {} loans and {} payouts.", HumanCount(loans as u64), HumanCount(payouts as u64));
     Ok(())
 }

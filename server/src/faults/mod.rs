@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use base::error::Failure;
 use contract::API;
 use lending::{
-    events::{Entry, Kind as EventKind, Trail},
+    events::{Entry, EventKind, Trail},
     world::World,
 };
 use store::{Connection, query, query_as, query_scalar};
@@ -29,7 +29,7 @@ use store::{Connection, query, query_as, query_scalar};
 /// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FaultKind {
     /// Returns a status.
     Status,
     /// Delays the call.
@@ -44,7 +44,7 @@ pub enum Kind {
     Malformed,
 }
 
-store::stored_as_text!(Kind);
+store::stored_as_text!(FaultKind);
 
 /// What a fault changes of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub enum Target {
     Body,
 }
 
-impl Kind {
+impl FaultKind {
     /// What a fault of this kind changes.
     pub fn target(self) -> Target {
         match self {
@@ -94,14 +94,14 @@ pub struct Fault {
     /// The full path of the calls; `*` matches one segment.
     pub path: String,
     /// The effect.
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// When it applies.
     #[serde(rename = "when")]
     #[sqlx(rename = "moment")]
     pub phase: FaultPhase,
-    /// The status to return, for [`Kind::Status`].
+    /// The status to return, for [`FaultKind::Status`].
     pub status: Option<i64>,
-    /// The delay, for [`Kind::Latency`].
+    /// The delay, for [`FaultKind::Latency`].
     pub ms: Option<i64>,
     /// The probability of a hit, in millionths.
     #[serde(rename = "probability", serialize_with = "fraction")]
@@ -127,7 +127,7 @@ fn fraction<S: serde::Serializer>(millionths: &i64, serializer: S) -> Result<S::
 pub struct NewFault {
     pub method: Option<String>,
     pub path: String,
-    pub kind: Kind,
+    pub kind: FaultKind,
     pub when: Option<FaultPhase>,
     pub status: Option<i64>,
     pub ms: Option<i64>,

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Debug)]
 pub(super) struct OpenConnections {
     opened_at: Instant,
-    open: Arc<Mutex<HashMap<u64, Arc<Open>>>>,
+    open: Arc<Mutex<HashMap<u64, Arc<OpenConnection>>>>,
     registered: Arc<AtomicU64>,
 }
 
@@ -25,12 +25,12 @@ pub(super) struct OpenConnections {
 #[derive(Debug)]
 pub(super) struct Handle {
     id: u64,
-    open: Arc<Open>,
+    open: Arc<OpenConnection>,
     all: OpenConnections,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenConnection {
     address: IpAddr,
     calls: AtomicU32,
     /// `true` if its response never ends; the connection does not count towards the limit then.
@@ -50,7 +50,7 @@ impl OpenConnections {
     pub(super) fn register(&self, address: IpAddr, limit: Option<usize>) -> Option<Handle> {
         let mut all = self.open.lock();
         if let Some(limit) = limit {
-            let counts = |open: &&Arc<Open>| {
+            let counts = |open: &&Arc<OpenConnection>| {
                 open.address == address
                     && !open.close.is_cancelled()
                     && !open.is_endless.load(Ordering::Relaxed)
@@ -60,7 +60,7 @@ impl OpenConnections {
                 longest_idle(same())?.close.cancel();
             }
         }
-        let open = Arc::new(Open {
+        let open = Arc::new(OpenConnection {
             address,
             // A connection that waits for its turn is not idle.
             calls: AtomicU32::new(1),
@@ -86,7 +86,7 @@ impl OpenConnections {
     }
 }
 
-fn longest_idle<'a>(open: impl Iterator<Item = &'a Arc<Open>>) -> Option<&'a Arc<Open>> {
+fn longest_idle<'a>(open: impl Iterator<Item = &'a Arc<OpenConnection>>) -> Option<&'a Arc<OpenConnection>> {
     open.filter(|open| open.calls.load(Ordering::Relaxed) == 0)
         .min_by_key(|open| open.active_at.load(Ordering::Relaxed))
 }

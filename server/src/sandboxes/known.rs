@@ -45,13 +45,13 @@ pub struct Known {
     swept_at: AtomicI64,
     /// Once set, the sandbox is not opened again.
     is_removed: AtomicBool,
-    pub(super) open: RwLock<Option<Open>>,
+    pub(super) open: RwLock<Option<OpenSandbox>>,
     pub(super) kept: Mutex<Option<Kept>>,
 }
 
 /// A sandbox that is open.
 #[derive(Debug)]
-pub struct Open {
+pub struct OpenSandbox {
     pub sandbox: Sandbox,
     /// Receives a notice of each commit.
     pub commits: Mutex<watch::Receiver<()>>,
@@ -229,7 +229,7 @@ impl Drop for Working {
     }
 }
 
-impl Open {
+impl OpenSandbox {
     /// Returns `true` if there were commits since the last call.
     pub fn has_changed(&self) -> bool {
         let mut commits = self.commits.lock();

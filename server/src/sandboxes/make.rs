@@ -12,7 +12,7 @@ use base::{
 };
 use lending::{
     demo::{Beginning, DemoData, FIRST_SEED, Recording},
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
 };
 use settings::Screens;
 use store::Connection;
@@ -135,7 +135,7 @@ impl Sandboxes {
     async fn enter(&self, record: Record, trail: &Trail) -> Result<(), Failure> {
         let limit = self.limit;
         let enter = async |connection: &mut Connection| records::insert(connection, &record, limit).await;
-        let entry = Entry::of(Kind::SandboxMade).about(record.name.as_str());
+        let entry = Entry::of(EventKind::SandboxMade).about(record.name.as_str());
         trail.write(self.database.begin().await?, [entry], enter).await
     }
 }

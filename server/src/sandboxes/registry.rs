@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{
     Name, Record, Sandbox, SandboxRefusal, Sandboxes, Server,
-    known::{Due, Known, Open},
+    known::{Due, Known, OpenSandbox},
     open_files::max_open,
     records::{self, Use},
 };
@@ -148,7 +148,7 @@ impl Sandboxes {
         server: &Arc<Server>,
         known: &Arc<Known>,
     ) -> Result<Option<InUse>, Failure> {
-        let in_use = |open: &Open| {
+        let in_use = |open: &OpenSandbox| {
             known.hold();
             InUse { sandbox: open.sandbox.clone(), known: Some(Arc::clone(known)) }
         };
@@ -167,7 +167,7 @@ impl Sandboxes {
         Ok(slot.as_ref().map(in_use))
     }
 
-    async fn open(&self, server: &Arc<Server>, known: &Known) -> Result<Open, Failure> {
+    async fn open(&self, server: &Arc<Server>, known: &Known) -> Result<OpenSandbox, Failure> {
         let record = &known.record;
         let opening = async {
             let database = self.databases.open(&record.id).await?;
@@ -180,7 +180,7 @@ impl Sandboxes {
         known.opened(self.clock.unset_now());
         self.wake.notify_one();
         let commits = Mutex::new(sandbox.database.commits());
-        Ok(Open { sandbox, commits })
+        Ok(OpenSandbox { sandbox, commits })
     }
 
     /// The state of the sandbox with this name; its row is read if this server does not know it yet.
@@ -258,7 +258,7 @@ impl Sandboxes {
         if known.running() > 0 || known.is_working() || now.since(known.last_used_at()) < idle {
             return Ok(());
         }
-        let Some(Open { sandbox, .. }) = slot.take() else { return Ok(()) };
+        let Some(OpenSandbox { sandbox, .. }) = slot.take() else { return Ok(()) };
         let due = sandbox.next_work().await;
         known.keep(sandbox.kept());
         sandbox.close_alone().await;
@@ -280,7 +280,7 @@ impl Sandboxes {
     async fn close_now(&self, known: Arc<Known>, timeout: Duration) {
         known.set_removed();
         let open = known.open.write().await.take();
-        if let Some(Open { sandbox, .. }) = open {
+        if let Some(OpenSandbox { sandbox, .. }) = open {
             sandbox.tasks.end(timeout).await;
             sandbox.close_alone().await;
             let now = Due::At(self.clock.unset_now());

@@ -4,12 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     Name, Record, Sandboxes,
-    known::{Known, Open},
+    known::{Known, OpenSandbox},
     records,
 };
 use crate::sandboxes::SandboxRefusal;
 use base::error::Failure;
-use lending::events::{Entry, Kind, Trail};
+use lending::events::{Entry, EventKind, Trail};
 use store::Connection;
 
 /// Time for running calls to finish in a sandbox that is removed.
@@ -39,7 +39,7 @@ impl Sandboxes {
     /// Removes the sandbox of `record`. Returns `false` if it was removed already.
     pub(super) async fn remove_record(&self, record: &Record, trail: &Trail) -> Result<bool, Failure> {
         let delete = async |connection: &mut Connection| Ok(records::delete(connection, &record.id).await?);
-        let entry = Entry::of(Kind::SandboxRemoved).about(record.name.as_str());
+        let entry = Entry::of(EventKind::SandboxRemoved).about(record.name.as_str());
         let was_there = trail.write(self.database.begin().await?, [entry], delete).await?;
         self.drop_open(&self.meet(record.clone())).await;
         self.databases.delete(&record.id).await?;
@@ -62,7 +62,7 @@ impl Sandboxes {
             tracing::warn!(sandbox = known.record.name.as_str(), "removing a sandbox with calls in progress");
         }
         let open = known.open.write().await.take();
-        if let Some(Open { sandbox, .. }) = open {
+        if let Some(OpenSandbox { sandbox, .. }) = open {
             sandbox.close_alone().await;
         }
     }

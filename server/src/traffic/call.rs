@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{body::KeptBody, headers::Headers, secrets::Secrets};
-use crate::faults::Kind;
+use crate::faults::FaultKind;
 use base::clock::UnixMillis;
 use contract::API;
 use lending::auth::session::Session;
@@ -39,7 +39,7 @@ pub struct Call {
     /// The body of the response.
     pub response_body: Value,
     /// The fault that hit the call.
-    pub fault: Option<Kind>,
+    pub fault: Option<FaultKind>,
 }
 
 /// A call without its bodies, which are expensive to mask. Its path is not masked.
@@ -52,7 +52,7 @@ pub struct Outline {
     pub status: Option<u16>,
     pub ms: u64,
     pub user: Option<String>,
-    pub fault: Option<Kind>,
+    pub fault: Option<FaultKind>,
 }
 
 /// A call as it is stored. It is converted to a [`Call`] only when someone reads it.
@@ -71,7 +71,7 @@ pub struct Entry {
     pub took: Duration,
     pub request_id: Arc<str>,
     pub session: Option<Arc<Session>>,
-    pub fault: Option<Kind>,
+    pub fault: Option<FaultKind>,
 }
 
 impl Entry {

@@ -412,7 +412,7 @@ fn the_docs_describe_each_kind_and_field_of_a_fault_and_no_other() {
     let described: BTreeSet<String> = described.map(str::to_owned).collect();
     let refused = serde_json::from_value::<NewFault>(json!({"odd": 1})).unwrap_err().to_string();
     let fields = refused.split('`').skip(3).step_by(2).map(str::to_owned);
-    let mut offered = words_of::<faults::Kind>();
+    let mut offered = words_of::<faults::FaultKind>();
     offered.extend(fields);
     // It belongs to one kind, in whose row it is described.
     assert!(offered.remove("ms") && section.contains("`ms`"));

@@ -124,9 +124,9 @@ fn the_enums_have_the_words_of_the_contract() {
         ("ReportUnit", words_of::<Unit>()),
         ("Channel", words_of::<Channel>()),
         ("Outcome", outcomes.collect()),
-        ("FaultKind", words_of::<faults::Kind>()),
+        ("FaultKind", words_of::<faults::FaultKind>()),
         ("FaultMoment", words_of::<FaultPhase>()),
-        ("EventKind", words_of::<events::Kind>()),
+        ("EventKind", words_of::<events::EventKind>()),
         ("SliceReport/properties/outcome", words_of::<slices::Outcome>()),
     ] {
         let listed =

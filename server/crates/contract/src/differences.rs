@@ -28,7 +28,7 @@ const MAX_PLACE: usize = 200;
 /// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum DifferenceKind {
     /// A field or a header is missing.
     Missing,
     /// A value has another type.
@@ -45,7 +45,7 @@ pub enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl DifferenceKind {
     /// Returns the name in the console's API.
     pub fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ pub enum Side {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The kind of a difference.
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// The place: a header, a parameter, the status, or a path in the body with `*` for list elements.
     pub place: String,
     /// A description without any value of the body.
@@ -106,12 +106,17 @@ impl Differences {
     }
 
     /// Adds a difference, or counts it if it was found before.
-    fn add(&mut self, kind: Kind, place: impl Into<String>, text: impl Into<String>) {
+    fn add(&mut self, kind: DifferenceKind, place: impl Into<String>, text: impl Into<String>) {
         self.add_with(kind, place.into(), || (text.into(), Value::Null));
     }
 
     /// Like [`Differences::add`], with an example.
-    fn add_with(&mut self, kind: Kind, mut place: String, describe: impl FnOnce() -> (String, Value)) {
+    fn add_with(
+        &mut self,
+        kind: DifferenceKind,
+        mut place: String,
+        describe: impl FnOnce() -> (String, Value),
+    ) {
         if let Some((end, _)) = place.char_indices().nth(MAX_PLACE) {
             place.replace_range(end.., "…");
         }
@@ -135,7 +140,7 @@ pub fn of_request(operation: &Operation, query: &str, headers: &HeaderMap, body:
     };
     if body.is_empty() {
         if rules["required"] == true {
-            found.add(Kind::Missing, "body", "there is no body");
+            found.add(DifferenceKind::Missing, "body", "there is no body");
         }
         return found;
     }
@@ -156,7 +161,7 @@ pub fn of_answer(
     let Some((rules, pointer)) = resolved(format!("{}/responses/{}", operation.pointer(), status.as_str()))
     else {
         let text = format!("the operation has no answer with status {}", status.as_str());
-        found.add(Kind::Status, format!("status {}", status.as_str()), text);
+        found.add(DifferenceKind::Status, format!("status {}", status.as_str()), text);
         return found;
     };
     for name in rules["headers"].as_object().into_iter().flat_map(|headers| headers.keys()) {
@@ -169,7 +174,7 @@ pub fn of_answer(
             None => _ = differing_media_type(rules, headers, &mut found),
         }
     } else if body.is_some_and(|mut body| body.read(&mut [0]).is_ok_and(|length| length > 0)) {
-        found.add(Kind::MediaType, "body", "there must be no body");
+        found.add(DifferenceKind::MediaType, "body", "there must be no body");
     }
     found
 }
@@ -179,13 +184,13 @@ fn differing_header(name: &str, rules: &Value, headers: &HeaderMap, found: &mut 
     let value = name.parse().ok().and_then(|name: HeaderName| headers.get(name));
     let Some(value) = value.map(|value| json!(String::from_utf8_lossy(value.as_bytes()))) else {
         if rules["required"] == true {
-            found.add(Kind::Missing, place, "the header is missing");
+            found.add(DifferenceKind::Missing, place, "the header is missing");
         }
         return;
     };
     if !jsonschema::is_valid(&rules["schema"], &value) {
         let text = "the header's value is none of those that the contract allows";
-        found.add_with(Kind::Value, place, || (text.to_owned(), shape(&value)));
+        found.add_with(DifferenceKind::Value, place, || (text.to_owned(), shape(&value)));
     }
 }
 
@@ -198,7 +203,7 @@ fn differing_parameters(operation: &Operation, query: &str, found: &mut Differen
         .collect();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         let Some(rules) = parameters.iter().find(|rules| rules["name"] == *name) else {
-            found.add(Kind::Unknown, format!("query {name}"), "the contract does not have it");
+            found.add(DifferenceKind::Unknown, format!("query {name}"), "the contract does not have it");
             continue;
         };
         let is_number = rules["schema"]["type"] == "integer";
@@ -209,7 +214,9 @@ fn differing_parameters(operation: &Operation, query: &str, found: &mut Differen
         };
         if !jsonschema::is_valid(&rules["schema"], &value) {
             let text = "the value is none of those that the contract allows";
-            found.add_with(Kind::Value, format!("query {name}"), || (text.to_owned(), shape(&value)));
+            found.add_with(DifferenceKind::Value, format!("query {name}"), || {
+                (text.to_owned(), shape(&value))
+            });
         }
     }
 }
@@ -224,7 +231,7 @@ fn differing_media_type(rules: &Value, headers: &HeaderMap, found: &mut Differen
     if !content.contains_key(&essence) {
         let text =
             format!("{} is not in the contract", if essence.is_empty() { "no media type" } else { &essence });
-        found.add(Kind::MediaType, "header Content-Type", text);
+        found.add(DifferenceKind::MediaType, "header Content-Type", text);
         return None;
     }
     essence.ends_with("json").then_some(essence)
@@ -260,7 +267,7 @@ fn differing_body(
             unknown_fields(schema, &body, "", found);
         }
         Err(error) if error.is_data() || error.is_io() || body.limit() == 0 => found.is_whole = false,
-        Err(_) => found.add(Kind::Unreadable, "body", "the body is not valid JSON"),
+        Err(_) => found.add(DifferenceKind::Unreadable, "body", "the body is not valid JSON"),
     }
 }
 
@@ -280,14 +287,18 @@ fn differing_values(validator: &Validator, value: &Value, at: &str, found: &mut 
                 let name = property.as_str().unwrap_or_default();
                 let place = format!("{at}{}", general(&format!("{inner}/{name}")));
                 let describe = || ("the field is missing".to_owned(), shape(error.instance()));
-                found.add_with(Kind::Missing, place, describe);
+                found.add_with(DifferenceKind::Missing, place, describe);
             }
             kind => {
                 let is_type = matches!(kind, ValidationErrorKind::Type { .. });
                 let place = format!("{at}{}", general(inner));
                 let place = if place.is_empty() { "body".to_owned() } else { place };
                 let describe = || (error.masked().to_string(), surroundings());
-                found.add_with(if is_type { Kind::Type } else { Kind::Value }, place, describe);
+                found.add_with(
+                    if is_type { DifferenceKind::Type } else { DifferenceKind::Value },
+                    place,
+                    describe,
+                );
             }
         }
     }
@@ -324,7 +335,7 @@ fn unknown_fields(schema: &'static Value, body: &Value, at: &str, found: &mut Di
                     None => {
                         let place = format!("{at}/{name}");
                         let text = "the contract does not have this field";
-                        found.add_with(Kind::Unknown, place, || (text.to_owned(), shape(value)));
+                        found.add_with(DifferenceKind::Unknown, place, || (text.to_owned(), shape(value)));
                     }
                 }
             }

@@ -13,6 +13,6 @@ mod shape;
 
 pub use self::{
     description::{API, CONTRACT_PATH, Operation, json},
-    differences::{Difference, Differences, Kind, Side, of_answer, of_request},
+    differences::{Difference, DifferenceKind, Differences, Side, of_answer, of_request},
     shape::shape,
 };

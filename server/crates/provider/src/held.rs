@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use base::clock::UnixMillis;
-use contract::{Difference, Kind, Side};
+use contract::{Difference, DifferenceKind, Side};
 
 /// The maximum number of distinct differences kept. A provider may have any number of unknown fields.
 const MAX_KEPT: usize = 500;
@@ -25,7 +25,7 @@ pub struct Held {
 }
 
 /// The operation, the side, the place and the kind of a difference.
-type Key = (String, Side, String, Kind);
+type Key = (String, Side, String, DifferenceKind);
 
 /// A difference that was found, with its count.
 #[derive(Clone, Debug, Serialize)]
@@ -37,7 +37,7 @@ pub struct Found {
     /// The place of the difference.
     pub place: String,
     /// The kind of the difference.
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// The description of the difference.
     pub text: String,
     /// The number of times it was found.

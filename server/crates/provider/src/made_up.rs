@@ -14,7 +14,7 @@ const TRIES: u32 = 50;
 
 /// The kind of a replaced value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ValueKind {
     /// An id or a number, which differs from every other one of its `noun`.
     Id(&'static str),
     /// One or more names of a person.
@@ -29,8 +29,8 @@ pub enum Kind {
 pub struct MadeUp {
     key: Hmac<Sha256>,
     originals: HashSet<String>,
-    made: HashMap<(Kind, String), String>,
-    used: HashSet<(Kind, String)>,
+    made: HashMap<(ValueKind, String), String>,
+    used: HashSet<(ValueKind, String)>,
 }
 
 impl MadeUp {
@@ -42,21 +42,21 @@ impl MadeUp {
     }
 
     /// The replacement of `original`.
-    pub fn of(&mut self, kind: Kind, original: &str) -> String {
-        if kind == Kind::Name {
+    pub fn of(&mut self, kind: ValueKind, original: &str) -> String {
+        if kind == ValueKind::Name {
             // Word by word, so that a full name matches the first and last names elsewhere.
             let words: Vec<String> = original.split_whitespace().map(|word| self.word(word)).collect();
             return words.join(" ");
         }
-        let original = if kind == Kind::Email { original.to_lowercase() } else { original.to_owned() };
+        let original = if kind == ValueKind::Email { original.to_lowercase() } else { original.to_owned() };
         self.whole(kind, &original)
     }
 
     fn word(&mut self, word: &str) -> String {
-        self.whole(Kind::Name, word)
+        self.whole(ValueKind::Name, word)
     }
 
-    fn whole(&mut self, kind: Kind, original: &str) -> String {
+    fn whole(&mut self, kind: ValueKind, original: &str) -> String {
         let entry = (kind, original.to_owned());
         if let Some(made) = self.made.get(&entry) {
             return made.clone();
@@ -68,7 +68,7 @@ impl MadeUp {
             for _ in 0..tries / TRIES {
                 made.push(digit(&mut rng));
             }
-            let is_free = kind == Kind::Name || !self.used.contains(&(kind, made.clone()));
+            let is_free = kind == ValueKind::Name || !self.used.contains(&(kind, made.clone()));
             if is_free && !self.originals.contains(&made) {
                 break made;
             }
@@ -81,15 +81,15 @@ impl MadeUp {
 
     /// A number from 0 to `most` that is always the same for `original`.
     pub fn number(&self, purpose: &'static str, original: &str, most: u32) -> u32 {
-        self.rng(Kind::Id(purpose), original, 0).random_range(0..=most)
+        self.rng(ValueKind::Id(purpose), original, 0).random_range(0..=most)
     }
 
-    fn rng(&self, kind: Kind, original: &str, tries: u32) -> ChaCha12Rng {
+    fn rng(&self, kind: ValueKind, original: &str, tries: u32) -> ChaCha12Rng {
         let noun = match kind {
-            Kind::Id(noun) => noun,
-            Kind::Name => "a name",
-            Kind::Phone => "a phone",
-            Kind::Email => "an address",
+            ValueKind::Id(noun) => noun,
+            ValueKind::Name => "a name",
+            ValueKind::Phone => "a phone",
+            ValueKind::Email => "an address",
         };
         let mac = self.key.clone().chain_update(noun).chain_update([0_u8]).chain_update(original);
         let mac = mac.chain_update([0_u8]).chain_update(tries.to_be_bytes());
@@ -97,18 +97,18 @@ impl MadeUp {
     }
 }
 
-fn replaced(rng: &mut ChaCha12Rng, kind: Kind, original: &str) -> String {
+fn replaced(rng: &mut ChaCha12Rng, kind: ValueKind, original: &str) -> String {
     match kind {
-        Kind::Phone if Msisdn::parse(original).is_some() => {
+        ValueKind::Phone if Msisdn::parse(original).is_some() => {
             // Mobile money's magic numbers begin with +25470.
             format!("+2547{}{}", rng.random_range(1..=9), digits(rng, 7))
         }
-        Kind::Email => {
+        ValueKind::Email => {
             let name = original.split('@').next().unwrap_or_default();
             let name: String = name.chars().filter(char::is_ascii).map(|c| similar(rng, c)).collect();
             format!("{}@example.com", if name.is_empty() { "x" } else { &name })
         }
-        Kind::Id(_) if is_uuid(original) => {
+        ValueKind::Id(_) if is_uuid(original) => {
             // The version and the variant stay.
             let hex = |(at, c): (usize, char)| match c {
                 '-' => '-',
@@ -163,11 +163,11 @@ mod tests {
     #[test]
     fn the_same_original_has_the_same_replacement_everywhere() {
         let mut made_up = made_up(1, &["Wanjiru", "Kamau"]);
-        let (first, last) = (made_up.of(Kind::Name, "Wanjiru"), made_up.of(Kind::Name, "Kamau"));
-        assert_eq!(made_up.of(Kind::Name, "Wanjiru Kamau"), format!("{first} {last}"));
+        let (first, last) = (made_up.of(ValueKind::Name, "Wanjiru"), made_up.of(ValueKind::Name, "Kamau"));
+        assert_eq!(made_up.of(ValueKind::Name, "Wanjiru Kamau"), format!("{first} {last}"));
         assert_ne!(first, "Wanjiru");
         assert_eq!(first.len(), 7);
-        let another_key = super::MadeUp::new(&[2; 32], HashSet::new()).of(Kind::Name, "Wanjiru");
+        let another_key = super::MadeUp::new(&[2; 32], HashSet::new()).of(ValueKind::Name, "Wanjiru");
         assert_ne!(first, another_key);
     }
 
@@ -189,12 +189,12 @@ mod tests {
                 })
                 .collect()
         };
-        assert_eq!(shape(&made_up.of(Kind::Id("loan"), "LN-2026-00917")), "XX-9999-99999");
-        assert!(Msisdn::parse(&made_up.of(Kind::Phone, "0712345678")).is_some());
-        let address = made_up.of(Kind::Email, "Wanjiru.K@bank.co.ke");
+        assert_eq!(shape(&made_up.of(ValueKind::Id("loan"), "LN-2026-00917")), "XX-9999-99999");
+        assert!(Msisdn::parse(&made_up.of(ValueKind::Phone, "0712345678")).is_some());
+        let address = made_up.of(ValueKind::Email, "Wanjiru.K@bank.co.ke");
         assert!(address.ends_with("@example.com"), "{address}");
-        assert_eq!(made_up.of(Kind::Email, "wanjiru.k@BANK.co.ke"), address, "it is one address");
-        let id = made_up.of(Kind::Id("transaction"), "01a1ced3-80d0-7942-9380-aaa0158accb5");
+        assert_eq!(made_up.of(ValueKind::Email, "wanjiru.k@BANK.co.ke"), address, "it is one address");
+        let id = made_up.of(ValueKind::Id("transaction"), "01a1ced3-80d0-7942-9380-aaa0158accb5");
         assert!(is_uuid(&id) && id.as_bytes()[14] == b'7', "{id}");
     }
 
@@ -203,7 +203,8 @@ mod tests {
         for numbers in [0..10, 10..60] {
             let originals: Vec<String> = numbers.map(|n| n.to_string()).collect();
             let mut made_up = MadeUp::new(&[1; 32], originals.iter().cloned().collect());
-            let made: HashSet<String> = originals.iter().map(|id| made_up.of(Kind::Id("loan"), id)).collect();
+            let made: HashSet<String> =
+                originals.iter().map(|id| made_up.of(ValueKind::Id("loan"), id)).collect();
             assert_eq!(made.len(), originals.len());
             assert!(originals.iter().all(|id| !made.contains(id)));
         }
@@ -213,7 +214,7 @@ mod tests {
     fn no_phone_is_one_of_mobile_moneys_magic_numbers() {
         let mut made_up = made_up(1, &[]);
         for number in 0..200 {
-            let phone = made_up.of(Kind::Phone, &format!("0712345{number:03}"));
+            let phone = made_up.of(ValueKind::Phone, &format!("0712345{number:03}"));
             assert!(!phone.starts_with("+25470"), "{phone}");
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{
     caller::{Call, Caller},
     check::Credentials,
-    made_up::{Kind, MadeUp},
+    made_up::{MadeUp, ValueKind},
 };
 use base::clock::UnixMillis;
 use lending::demo::Recording;
@@ -19,7 +19,7 @@ use lending::demo::Recording;
 #[derive(Clone, Copy)]
 enum Field {
     /// Replaced by something made up.
-    Replaced(Kind),
+    Replaced(ValueKind),
     /// Kept, because it says nothing about a person.
     Number,
     /// Kept if it is one word, such as `ACTIVE`.
@@ -33,12 +33,12 @@ enum Field {
 }
 
 const fn id(noun: &'static str) -> Field {
-    Field::Replaced(Kind::Id(noun))
+    Field::Replaced(ValueKind::Id(noun))
 }
 
-const NAME: Field = Field::Replaced(Kind::Name);
-const PHONE: Field = Field::Replaced(Kind::Phone);
-const EMAIL: Field = Field::Replaced(Kind::Email);
+const NAME: Field = Field::Replaced(ValueKind::Name);
+const PHONE: Field = Field::Replaced(ValueKind::Phone);
+const EMAIL: Field = Field::Replaced(ValueKind::Email);
 
 /// The fields that are recorded. Others, such as notes, may contain anything and are left out.
 const FIELDS: [(&str, Field); 39] = [

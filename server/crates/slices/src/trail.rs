@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{build::SliceName, of_world::Slices};
 use base::{clock::UnixMillis, error::Failure};
-use lending::events::{Entry, Kind, Trail};
+use lending::events::{Entry, EventKind, Trail};
 use store::{Connection, query, query_as};
 
 /// Maximum number of trail entries shown.
@@ -69,14 +69,14 @@ impl SliceAction {
     /// The entry of such a change of `name` in the audit trail.
     pub(super) fn entry(self, name: &SliceName) -> Entry {
         let kind = match self {
-            Self::Published | Self::Held => Kind::SlicePublished,
-            Self::Activated => Kind::SliceActivated,
-            Self::RolledBack => Kind::SliceRolledBack,
-            Self::Removed => Kind::SliceRemoved,
-            Self::RolledOut => Kind::SliceRolledOut,
-            Self::RolloutHeld => Kind::SliceRolloutHeld,
-            Self::Promoted => Kind::SlicePromoted,
-            Self::Aborted => Kind::SliceRolloutAborted,
+            Self::Published | Self::Held => EventKind::SlicePublished,
+            Self::Activated => EventKind::SliceActivated,
+            Self::RolledBack => EventKind::SliceRolledBack,
+            Self::Removed => EventKind::SliceRemoved,
+            Self::RolledOut => EventKind::SliceRolledOut,
+            Self::RolloutHeld => EventKind::SliceRolloutHeld,
+            Self::Promoted => EventKind::SlicePromoted,
+            Self::Aborted => EventKind::SliceRolloutAborted,
         };
         Entry::of(kind).about(name.as_str())
     }

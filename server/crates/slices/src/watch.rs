@@ -16,7 +16,7 @@ use crate::{
     watched::{self, Watch},
 };
 use base::{clock::UnixMillis, error::Failure};
-use lending::events::{Kind, NewEvent, Trail};
+use lending::events::{EventKind, NewEvent, Trail};
 use store::{Connection, query_scalar};
 
 /// The author of these changes in the trail.
@@ -145,7 +145,7 @@ async fn perform(
     slice: &SliceBuilds,
     due: Due,
     mark: Mark,
-) -> Result<Option<(Kind, String)>, Failure> {
+) -> Result<Option<(EventKind, String)>, Failure> {
     Ok(match due {
         Due::EndWatch => {
             watched::end(connection, name).await?;
@@ -154,15 +154,15 @@ async fn perform(
         Due::TakeBack(watch, why) => {
             let details = format!("{}, {why}", watch.version);
             let was_served = take_back(connection, bundled, name, slice, &watch, why, mark).await?;
-            was_served.then_some((Kind::SliceRolledBack, details))
+            was_served.then_some((EventKind::SliceRolledBack, details))
         }
         Due::GoOn(Step { percent: 100, .. }) => {
             roll_out::go_live(connection, bundled, name, slice, mark).await?;
-            Some((Kind::SlicePromoted, "by its plan".to_owned()))
+            Some((EventKind::SlicePromoted, "by its plan".to_owned()))
         }
         Due::GoOn(Step { percent, .. }) => {
             roll_out::go_to(connection, name, slice, percent, mark).await?;
-            Some((Kind::SliceRolledOut, format!("to {percent}%, by its plan")))
+            Some((EventKind::SliceRolledOut, format!("to {percent}%, by its plan")))
         }
     })
 }

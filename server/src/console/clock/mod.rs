@@ -12,7 +12,7 @@ use base::{
     error::Failure,
 };
 use lending::{
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
     world::{store_clock, stored_clock},
 };
 use store::Connection;
@@ -82,7 +82,7 @@ impl ClockState {
 pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<ClockState, Failure> {
     let real = sandbox.clock.unset_now();
     let advance = change.advance_ms.map(|ms| format!("{:#}", SignedDuration::from_millis(ms)));
-    let entry = Entry::of(Kind::ClockSet).with_some("now", change.now).with_some("advance", advance);
+    let entry = Entry::of(EventKind::ClockSet).with_some("now", change.now).with_some("advance", advance);
     let entry = entry.with_some("frozen", change.frozen);
     let setting = trail
         .write(sandbox.database.begin().await?, [entry], async move |connection: &mut Connection| {
@@ -99,7 +99,7 @@ pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
     trail
         .write(
             sandbox.database.begin().await?,
-            [Entry::of(Kind::ClockSet)],
+            [Entry::of(EventKind::ClockSet)],
             async move |connection: &mut Connection| Ok(store_clock(connection, Setting::default()).await?),
         )
         .await

@@ -18,7 +18,7 @@ use crate::console::view::{
     words::{Tone, number, tag, timestamp},
 };
 use base::error::Failure;
-use contract::{Kind, Side};
+use contract::{DifferenceKind, Side};
 use provider::{Found, Report};
 
 const REFRESH_MS: u32 = 2000;
@@ -109,14 +109,14 @@ fn listed(found: Vec<Found>) -> AnyView {
     table([Left("Operation, place"), Left("Difference"), Right("Count"), Left("First"), Left("Last")], rows)
 }
 
-fn in_words(kind: Kind) -> &'static str {
+fn in_words(kind: DifferenceKind) -> &'static str {
     match kind {
-        Kind::Missing => "Missing",
-        Kind::Type => "Wrong type",
-        Kind::Value => "Wrong value",
-        Kind::Status => "Unknown status",
-        Kind::MediaType => "Wrong media type",
-        Kind::Unreadable => "Not JSON",
-        Kind::Unknown => "Unknown field",
+        DifferenceKind::Missing => "Missing",
+        DifferenceKind::Type => "Wrong type",
+        DifferenceKind::Value => "Wrong value",
+        DifferenceKind::Status => "Unknown status",
+        DifferenceKind::MediaType => "Wrong media type",
+        DifferenceKind::Unreadable => "Not JSON",
+        DifferenceKind::Unknown => "Unknown field",
     }
 }

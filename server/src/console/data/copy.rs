@@ -5,7 +5,7 @@ use anyhow::{anyhow, ensure};
 use super::{NEXT_GENERATION, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
 use base::error::Failure;
 use lending::{
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
     payouts,
 };
 use store::{Connection, Database, Reader, query, query_scalar, rows, server_lease};
@@ -31,7 +31,7 @@ pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Resu
     }
     let snapshot = from.read_snapshot().await?;
     let copy = async move |connection: &mut Connection| copy_all(snapshot, connection).await;
-    let copying = trail.write(to.begin_alone().await?, [Entry::of(Kind::DataCopied)], copy);
+    let copying = trail.write(to.begin_alone().await?, [Entry::of(EventKind::DataCopied)], copy);
     copying.await.map_err(|failure| match failure {
         Failure::Internal(reason) => anyhow!("nothing was copied: {reason}"),
         failure => anyhow!(failure).context("nothing was copied"),

@@ -7,7 +7,7 @@ use base::{
 };
 use lending::{
     demo,
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
     mobile_money::ScenarioChange,
     rules,
     world::store_clock,
@@ -44,7 +44,7 @@ pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(),
     }
     let hashes = demo::hash_passwords(&sandbox.auth.passwords).await?;
     let sandbox_clock = sandbox.clock.clone();
-    let entry = Entry::of(Kind::DataReset).with("seed", start.world).with_some("now", start.now);
+    let entry = Entry::of(EventKind::DataReset).with("seed", start.world).with_some("now", start.now);
     let now = trail
         .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             super::empty(connection).await?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{ONE_ROW_TABLES, TABLES, empty};
 use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::{clock::UnixMillis, error::Failure};
-use lending::events::{Entry, Kind, Trail};
+use lending::events::{Entry, EventKind, Trail};
 use store::{
     Connection, query, query_as, query_scalar,
     rows::{self, Rows},
@@ -86,7 +86,7 @@ const SAVE_TABLE: &str = "INSERT INTO snapshot_table (name, table_name, content)
 pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
     let Bound { count, bytes } = if sandbox.is_main() { OF_MAIN } else { OF_A_SANDBOX };
-    let entry = Entry::of(Kind::SnapshotSaved).about(&name.0);
+    let entry = Entry::of(EventKind::SnapshotSaved).about(&name.0);
     trail
         .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             let others: i64 = query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
@@ -138,15 +138,15 @@ const KEEP_TRIES: &str = "
     FROM asked
     WHERE one_time_code.fingerprint = asked.id";
 
-/// What opens accounts now. A session that has ended and a code that was used stay so, and wrong tries count, whatever
-/// a snapshot says.
-struct Open {
+/// The sessions and codes that open accounts now. A session that has ended and a code that was used stay so, and
+/// wrong tries count, whatever a snapshot says.
+struct Credentials {
     sessions: Vec<String>,
     /// The fingerprint of each, and the number of wrong tries.
     codes: Vec<(String, i64)>,
 }
 
-impl Open {
+impl Credentials {
     async fn now(connection: &mut Connection) -> Result<Self, sqlx::Error> {
         let sessions = query_scalar(OPEN_SESSIONS).fetch_all(&mut *connection).await?;
         let codes = query_as(OPEN_CODES).fetch_all(connection).await?;
@@ -175,14 +175,14 @@ const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AN
 /// # Errors
 /// [`ConsoleRefusal::SnapshotNotFound`].
 pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
-    let entry = Entry::of(Kind::SnapshotRestored).about(&name.0);
+    let entry = Entry::of(EventKind::SnapshotRestored).about(&name.0);
     trail
         .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             let found: i64 = query_scalar(COUNT_NAMED).bind(&name.0).fetch_one(&mut *connection).await?;
             if found == 0 {
                 return Err(name.not_found());
             }
-            let open = Open::now(connection).await?;
+            let open = Credentials::now(connection).await?;
             empty(connection).await?;
             for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
                 // Tables added after the snapshot was saved stay empty, or keep their one row.
@@ -209,7 +209,7 @@ const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";
 /// # Errors
 /// [`ConsoleRefusal::SnapshotNotFound`].
 pub async fn remove(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
-    let entry = Entry::of(Kind::SnapshotRemoved).about(&name.0);
+    let entry = Entry::of(EventKind::SnapshotRemoved).about(&name.0);
     trail
         .write(sandbox.database.begin().await?, [entry], async move |connection: &mut Connection| {
             query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;

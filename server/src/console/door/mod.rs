@@ -25,7 +25,7 @@ use lending::{
         client_address::ClientAddress,
         limits::{self, Action, Caller},
     },
-    events::{Kind, NewEvent},
+    events::{EventKind, NewEvent},
 };
 use store::Connection;
 use web::accept;
@@ -106,7 +106,7 @@ async fn verify(
     }
     let counted = database.write(async move |connection: &mut Connection| {
         let is_last = limits::count(connection, Action::ConsoleToken, &caller, now).await?;
-        let event = NewEvent::new(now, Kind::ConsoleSignInFailed, "unknown", Some(address));
+        let event = NewEvent::new(now, EventKind::ConsoleSignInFailed, "unknown", Some(address));
         let event = if is_last { event.details("further attempts are refused for now") } else { event };
         event.add(connection).await?;
         Ok(event)

@@ -5,7 +5,7 @@ use std::{net::IpAddr, time::Duration};
 use super::{Operator, name_of};
 use crate::sandboxes::{Access, Sandbox};
 use base::{clock::UnixMillis, error::Failure};
-use lending::events::{Kind, NewEvent};
+use lending::events::{EventKind, NewEvent};
 use store::{Connection, query, query_scalar};
 
 /// The time without use after which a sign-in ends.
@@ -29,7 +29,7 @@ pub async fn begin(sandbox: &Sandbox, access: Access, address: IpAddr) -> Result
     };
     let cookie = format!("{kind}{}", hex::encode(sandbox.server.randomness.bytes::<32>()));
     let (id, now) = (sign_in_id(sandbox, &cookie), sandbox.clock.unset_now());
-    let event = NewEvent::new(now, Kind::ConsoleSignedIn, name_of(&id), Some(address));
+    let event = NewEvent::new(now, EventKind::ConsoleSignedIn, name_of(&id), Some(address));
     let signed_in = sandbox.database.write(async move |connection: &mut Connection| {
         query(DELETE_IDLE).bind(now.minus(IDLE_END)).execute(&mut *connection).await?;
         query(BEGIN).bind(id).bind(now).execute(&mut *connection).await?;
@@ -68,7 +68,7 @@ const END: &str = "DELETE FROM console_sign_in WHERE sign_in_id = $1";
 /// Ends the sign-in of an operator at `address`, on all servers.
 pub async fn end(sandbox: &Sandbox, operator: Operator, address: IpAddr) -> Result<(), Failure> {
     let at = sandbox.clock.unset_now();
-    let event = NewEvent::new(at, Kind::ConsoleSignedOut, operator.name(), Some(address));
+    let event = NewEvent::new(at, EventKind::ConsoleSignedOut, operator.name(), Some(address));
     let ended = sandbox.database.write(async move |connection: &mut Connection| {
         query(END).bind(operator.sign_in_id).execute(&mut *connection).await?;
         event.add(connection).await?;

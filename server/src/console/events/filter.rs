@@ -9,7 +9,7 @@ use base::{
 };
 use lending::{
     auth::fingerprint::Fingerprints,
-    events::{Filter, Kind},
+    events::{EventFilter, EventKind},
 };
 
 /// Maximum number of events in one answer.
@@ -40,13 +40,15 @@ impl GivenFilter {
     ///
     /// # Errors
     /// [`Failure::BadParameter`].
-    pub fn checked(self, limit: u32, fingerprints: &Fingerprints) -> Result<Filter, Failure> {
+    pub fn checked(self, limit: u32, fingerprints: &Fingerprints) -> Result<EventFilter, Failure> {
         let Self { kind, who, address, since, until, before, limit: given_limit } = self;
         let who = email::of_query(who);
         let wrong = |text: String| Failure::BadParameter(text);
         let kind = match kind.as_str() {
             "" => None,
-            name => Some(Kind::named(name).ok_or_else(|| wrong(format!("{name:?} is not a kind of event")))?),
+            name => Some(
+                EventKind::named(name).ok_or_else(|| wrong(format!("{name:?} is not a kind of event")))?,
+            ),
         };
         let time = |text: &str| {
             let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
@@ -61,7 +63,7 @@ impl GivenFilter {
             number => number.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit)),
         };
         let limit = limit.ok_or_else(|| wrong(format!("limit must be from 1 to {MAX_LIMIT}")))?;
-        Ok(Filter {
+        Ok(EventFilter {
             kind,
             account_hash: Email::parse(&who).map(|email| fingerprints.of_account(&email)),
             who: Some(who).filter(|who| !who.is_empty()),

@@ -17,7 +17,7 @@ use crate::console::{
     },
 };
 use base::error::Failure;
-use lending::events::{self, Event, Kind};
+use lending::events::{self, Event, EventKind};
 
 const PAGE_SIZE: u32 = 100;
 const REFRESH_MS: u32 = 2000;
@@ -55,7 +55,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 }
 
 fn filter_form(visit: &Visit) -> AnyView {
-    let kinds = Kind::ALL.iter().map(|kind| (kind.to_string(), kind.text()));
+    let kinds = EventKind::ALL.iter().map(|kind| (kind.to_string(), kind.text()));
     let kinds = std::iter::once((String::new(), "Any")).chain(kinds);
     visit.search_form([
         Field::choice("kind", "Event", kinds),
@@ -83,7 +83,7 @@ fn older_link(visit: &Visit, found: &[Event]) -> AnyView {
 
 fn listed(found: Vec<Event>) -> AnyView {
     let rows = found.into_iter().map(|event| {
-        let tone = if event.kind.is_failure() || event.kind == Kind::FailuresNotListed {
+        let tone = if event.kind.is_failure() || event.kind == EventKind::FailuresNotListed {
             Tone::Bad
         } else {
             Tone::Plain

@@ -13,7 +13,7 @@ use tracing::{Instrument, Span};
 
 use crate::{
     console::ConsoleRefusal,
-    faults::{Fault, FaultPhase, Kind, Target, draw},
+    faults::{Fault, FaultKind, FaultPhase, Target, draw},
     http::{
         connections::{Cut, Reused},
         edge,
@@ -28,7 +28,7 @@ const FLUSH_DELAY: Duration = Duration::from_millis(50);
 
 /// The fault that hit a call, as an extension of the response.
 #[derive(Clone, Copy, Debug)]
-pub struct Hit(pub Kind);
+pub struct Hit(pub FaultKind);
 
 /// Answers a call, with the faults that hit it.
 pub async fn inject<F: Future<Output = Response>>(
@@ -124,23 +124,23 @@ async fn apply(fault: &Fault, mut response: Response) -> Response {
             response.extensions_mut().insert(Cut::Closed);
             response
         }
-        Kind::Latency => response,
-        Kind::Status => {
+        FaultKind::Latency => response,
+        FaultKind::Status => {
             let status =
                 fault.status.and_then(|status| StatusCode::from_u16(u16::try_from(status).ok()?).ok());
             Failure::from(ConsoleRefusal::Injected(status.unwrap_or(StatusCode::SERVICE_UNAVAILABLE)))
                 .into_response()
         }
-        Kind::Drop => {
+        FaultKind::Drop => {
             response.extensions_mut().insert(Cut::Closed);
             response
         }
-        Kind::Reset => {
+        FaultKind::Reset => {
             response.extensions_mut().insert(Cut::Reset);
             response
         }
-        Kind::Truncate => truncate(response).await,
-        Kind::Malformed => corrupt(response).await,
+        FaultKind::Truncate => truncate(response).await,
+        FaultKind::Malformed => corrupt(response).await,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
         visit::{Done, FieldError, Fields, Visit},
         words::{Tone, count},
     },
-    faults::{self, Fault, FaultPhase, Kind, NewFault},
+    faults::{self, Fault, FaultKind, FaultPhase, NewFault},
 };
 use base::error::Failure;
 
@@ -25,13 +25,13 @@ const SUCCESS: SuccessMessages = &[
     ("ended", "All faults are removed."),
 ];
 
-const KINDS: [(Kind, &str, &str); 6] = [
-    (Kind::Status, "status", "Return a status"),
-    (Kind::Latency, "latency", "Delay"),
-    (Kind::Drop, "drop", "Close the connection without a response"),
-    (Kind::Reset, "reset", "Reset the connection without a response"),
-    (Kind::Truncate, "truncate", "Truncate the response"),
-    (Kind::Malformed, "malformed", "Return invalid JSON"),
+const KINDS: [(FaultKind, &str, &str); 6] = [
+    (FaultKind::Status, "status", "Return a status"),
+    (FaultKind::Latency, "latency", "Delay"),
+    (FaultKind::Drop, "drop", "Close the connection without a response"),
+    (FaultKind::Reset, "reset", "Reset the connection without a response"),
+    (FaultKind::Truncate, "truncate", "Truncate the response"),
+    (FaultKind::Malformed, "malformed", "Return invalid JSON"),
 ];
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -134,12 +134,12 @@ fn effect(fault: &Fault) -> String {
         FaultPhase::After => "after processing",
     };
     match fault.kind {
-        Kind::Status => format!("returns {} {when}", fault.status.unwrap_or_default()),
-        Kind::Latency => format!("waits {} ms {when}", fault.ms.unwrap_or_default()),
-        Kind::Drop => format!("closes the connection {when}"),
-        Kind::Reset => format!("resets the connection {when}"),
-        Kind::Truncate => "truncates the response".to_owned(),
-        Kind::Malformed => "returns invalid JSON".to_owned(),
+        FaultKind::Status => format!("returns {} {when}", fault.status.unwrap_or_default()),
+        FaultKind::Latency => format!("waits {} ms {when}", fault.ms.unwrap_or_default()),
+        FaultKind::Drop => format!("closes the connection {when}"),
+        FaultKind::Reset => format!("resets the connection {when}"),
+        FaultKind::Truncate => "truncates the response".to_owned(),
+        FaultKind::Malformed => "returns invalid JSON".to_owned(),
     }
 }
 

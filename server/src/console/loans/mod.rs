@@ -18,7 +18,7 @@ use base::{
 };
 use lending::{
     demo,
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
     loans::{self, PendingLoan},
 };
 use store::{Connection, query_as};
@@ -93,7 +93,7 @@ pub async fn approve(
 ) -> Result<Vec<PendingLoan>, Failure> {
     given.check(count)?;
     let now = sandbox.clock.now();
-    let entry = Entry::of(Kind::LoansApproved).with("count", count);
+    let entry = Entry::of(EventKind::LoansApproved).with("count", count);
     let entry = entry.about_some(given.loan_id.as_deref());
     let approved = trail
         .write(sandbox.database.begin().await?, [entry], async move |connection: &mut Connection| {

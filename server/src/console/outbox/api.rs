@@ -35,7 +35,7 @@ async fn messages(
             Failure::BadParameter("to must be an e-mail address or a Kenyan mobile number".to_owned())
         })
     });
-    let filter = outbox::Filter { to: to.transpose()?, channel: query.channel, after: query.after };
+    let filter = outbox::MessageFilter { to: to.transpose()?, channel: query.channel, after: query.after };
     outbox::wait_for_messages(&sandbox.database, &filter, wait).await.map(Answer)
 }
 

@@ -12,7 +12,7 @@ use crate::console::view::{
     words::{count, timestamp},
 };
 use base::error::Failure;
-use lending::outbox::{self, Channel, Filter, OutboxMessage};
+use lending::outbox::{self, Channel, MessageFilter, OutboxMessage};
 
 const PAGE_SIZE: usize = 50;
 /// Often, because people wait for codes.
@@ -21,7 +21,7 @@ const REFRESH_MS: u32 = 1000;
 const SUCCESS: SuccessMessages = &[("emptied", "The outbox is empty.")];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    let filter = Filter {
+    let filter = MessageFilter {
         to: visit.query.given("to").map(|to| outbox::recipient(to).unwrap_or_else(|| to.to_owned())),
         channel: visit.query.named("channel").ok(),
         after: None,

@@ -30,7 +30,7 @@ async fn records(
     Query(query): Query<RecordsQuery>,
 ) -> Result<Answer<Vec<Record>>, Failure> {
     let wait = wait(query.wait.as_deref())?;
-    let filter = payouts::Filter { loan_id: query.loan_id, is_settled: query.settled };
+    let filter = payouts::RecordFilter { loan_id: query.loan_id, is_settled: query.settled };
     payouts::wait_for_records(&sandbox.database, &filter, wait).await.map(Answer)
 }
 

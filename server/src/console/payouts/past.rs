@@ -6,7 +6,7 @@ use crate::sandboxes::Sandbox;
 use base::{clock::UnixMillis, email::Email, error::Failure, ids::LoanId};
 use lending::{
     demo,
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
     mobile_money::Outcome,
     payouts::{self, Record},
 };
@@ -30,7 +30,7 @@ pub async fn make(sandbox: &Sandbox, given: GivenPayout, trail: &Trail) -> Resul
     let now = sandbox.clock.now();
     let chance = u64::from_be_bytes(sandbox.randomness.bytes());
     let payout = given.checked(now)?;
-    let entry = Entry::of(Kind::PayoutMade).about_some(payout.loan_id.as_deref());
+    let entry = Entry::of(EventKind::PayoutMade).about_some(payout.loan_id.as_deref());
     trail
         .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
             let payout_id = demo::pay_in_the_past(connection, now, chance, payout).await?;

@@ -15,7 +15,7 @@ use lending::{
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH},
         session,
     },
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
 };
 use settings::values;
 use store::{Connection, query, query_as};
@@ -147,10 +147,10 @@ pub async fn change(
 ) -> Result<Account, Failure> {
     let clock = sandbox.clock.clone();
     let entry = |kind| Entry::of(kind).about(email.as_str());
-    let activity = change
-        .is_active
-        .map(|is_active| entry(if is_active { Kind::AccountActivated } else { Kind::AccountDeactivated }));
-    let role = change.role.map(|role| entry(Kind::RoleChanged).with("role", role));
+    let activity = change.is_active.map(|is_active| {
+        entry(if is_active { EventKind::AccountActivated } else { EventKind::AccountDeactivated })
+    });
+    let role = change.role.map(|role| entry(EventKind::RoleChanged).with("role", role));
     let entries = activity.into_iter().chain(role);
     trail
         .write(sandbox.database.begin().await?, entries, async move |connection: &mut Connection| {
@@ -171,7 +171,7 @@ pub async fn change(
 /// # Errors
 /// [`AuthRefusal::UserNotFound`].
 pub async fn expire(sandbox: &Sandbox, email: Option<Email>, trail: &Trail) -> Result<u64, Failure> {
-    let entry = Entry::of(Kind::SessionsEnded).about_some(email.as_ref().map(Email::as_str));
+    let entry = Entry::of(EventKind::SessionsEnded).about_some(email.as_ref().map(Email::as_str));
     let mut reader = sandbox.database.read().await?;
     let staff = match email {
         Some(email) => vec![Staff::by_email(&mut reader, &email).await?.ok_or(AuthRefusal::UserNotFound)?],

@@ -15,7 +15,7 @@ use base::{
 };
 use lending::{
     auth::{Role, fingerprint::Fingerprints},
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
 };
 use store::{Connection, query, query_as, query_scalar};
 
@@ -145,7 +145,7 @@ pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLi
     let token = hex::encode(server.randomness.bytes::<16>());
     let fingerprint = fingerprint(server, &token);
     let (link_id, story) = (id.clone(), new.story);
-    let entry = Entry::of(Kind::StoryLinkMade).about(&story);
+    let entry = Entry::of(EventKind::StoryLinkMade).about(&story);
     trail
         .write(server.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let working: i64 = query_scalar(COUNT).bind(now).fetch_one(&mut *connection).await?;
@@ -211,7 +211,7 @@ const REVOKE: &str = "UPDATE story_link SET revoked_at = $2 WHERE link_id = $1 A
 /// [`ConsoleRefusal::LinkNotFound`].
 pub async fn revoke(server: &Server, id: LinkId, trail: &Trail) -> Result<(), Failure> {
     let now = server.clock.unset_now();
-    let entry = Entry::of(Kind::StoryLinkRevoked).about(id.as_str());
+    let entry = Entry::of(EventKind::StoryLinkRevoked).about(id.as_str());
     trail
         .write(server.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let revoked = query(REVOKE).bind(id).bind(now).execute(connection).await?;

@@ -12,7 +12,7 @@ use crate::{
     sandboxes::{Sandbox, sync},
 };
 use base::error::Failure;
-use lending::events::{Kind, Trail};
+use lending::events::{EventKind, Trail};
 use store::{Connection, query, query_as};
 
 /// The story of a sandbox, as it is stored.
@@ -149,7 +149,7 @@ pub async fn go_on(sandbox: &Sandbox, trail: &Trail) -> Result<Option<Progress>,
     if let Some(act) = act.filter(|_| !told.acted)
         && told.claim(sandbox).await?
     {
-        let trail = trail.clone().all_of(Kind::StoryGoneOn);
+        let trail = trail.clone().all_of(EventKind::StoryGoneOn);
         if let Err(failure) = run(sandbox, act, &trail).await {
             told.release(sandbox).await?;
             return Err(failure);

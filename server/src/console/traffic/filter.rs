@@ -25,7 +25,7 @@ pub struct GivenFilter {
 
 /// A filter of calls.
 #[derive(Clone, Debug)]
-pub struct Filter {
+pub struct CallFilter {
     method: String,
     path: String,
     status: Status,
@@ -48,14 +48,14 @@ impl GivenFilter {
     ///
     /// # Errors
     /// [`Failure::BadParameter`].
-    pub fn checked(self) -> Result<Filter, Failure> {
+    pub fn checked(self) -> Result<CallFilter, Failure> {
         let Self { method, path, status, user, since, until } = self;
         let user = email::of_query(user).trim().to_lowercase();
         let time = |text: &str| {
             let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
             time.transpose().map_err(Failure::BadParameter)
         };
-        Ok(Filter {
+        Ok(CallFilter {
             method: method.to_ascii_uppercase(),
             path: path.trim().to_owned(),
             status: Status::parse(&status)?,
@@ -94,7 +94,7 @@ impl Status {
     }
 }
 
-impl Filter {
+impl CallFilter {
     /// Returns `true` if `call` is to be shown.
     pub fn matches(&self, call: &Outline) -> bool {
         call.path.contains(&self.path)

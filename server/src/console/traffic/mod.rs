@@ -8,19 +8,19 @@ pub(super) mod page;
 
 pub use self::observed::Observed;
 
-use self::filter::Filter;
+use self::filter::CallFilter;
 use crate::{
     sandboxes::{ConsoleToken, Sandbox},
     traffic::{Call, Snapshot, secrets::Secrets},
 };
 use base::error::Failure;
-use lending::events::{Entry, Kind, Trail};
+use lending::events::{Entry, EventKind, Trail};
 
 /// At most `limit` of the calls that `filter` matches, newest first.
 ///
 /// # Errors
 /// [`Failure::Internal`].
-async fn latest(sandbox: &Sandbox, limit: usize, filter: Filter) -> Result<Vec<Call>, Failure> {
+async fn latest(sandbox: &Sandbox, limit: usize, filter: CallFilter) -> Result<Vec<Call>, Failure> {
     let calls = move |snapshot: &Snapshot, secrets: &Secrets| {
         let matching = snapshot.entries.iter().filter(|entry| filter.matches(&entry.outline()));
         matching.take(limit).map(|entry| entry.call(secrets)).collect()
@@ -33,7 +33,7 @@ async fn latest(sandbox: &Sandbox, limit: usize, filter: Filter) -> Result<Vec<C
 /// # Errors
 /// If the event can't be written; then the calls stay.
 async fn clear(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
-    trail.write_alone(sandbox.database.begin().await?, Entry::of(Kind::TrafficCleared)).await?;
+    trail.write_alone(sandbox.database.begin().await?, Entry::of(EventKind::TrafficCleared)).await?;
     sandbox.traffic.clear();
     Ok(())
 }

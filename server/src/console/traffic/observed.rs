@@ -6,7 +6,7 @@ use axum::{extract::Request, http::Method, response::Response};
 
 use crate::{
     console::faults::inject::Hit,
-    faults::Kind,
+    faults::FaultKind,
     http::{connections::Cut, edge},
     sandboxes::Sandbox,
     traffic::{body::KeptBody, call::Entry, headers::Headers},
@@ -47,7 +47,7 @@ impl Observed {
         let fault = response.extensions().get::<Hit>().map(|hit| hit.0);
         let session = response.extensions().get::<Arc<Session>>().cloned();
         let response_headers = Headers::of_response(response.headers());
-        let (response_body, response) = if is_cut || fault == Some(Kind::Truncate) {
+        let (response_body, response) = if is_cut || fault == Some(FaultKind::Truncate) {
             (KeptBody::None, response)
         } else {
             KeptBody::of_response(response).await

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use super::{Role, Staff, otp, password::Passwords, session};
 use crate::{
     auth::AuthRefusal,
-    events::{Entry, Kind, Trail},
+    events::{Entry, EventKind, Trail},
 };
 use base::{
     clock::{Clock, UnixMillis},
@@ -61,7 +61,7 @@ pub async fn open(
     }
     let password_hash = passwords.hash(password).await?;
     let staff_id: StaffId = randomness.id(now);
-    let entry = Entry::of(Kind::AccountOpened).about(email.as_str()).with("role", role);
+    let entry = Entry::of(EventKind::AccountOpened).about(email.as_str()).with("role", role);
     trail
         .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             query(ADD_STAFF)

@@ -9,7 +9,7 @@ use super::{
     reauthentication::Reauthentication,
     session::{self, Session},
 };
-use crate::events::Kind;
+use crate::events::EventKind;
 use base::error::Failure;
 use store::Connection;
 
@@ -30,7 +30,7 @@ pub(super) async fn change_password(
     let password_hash = auth.passwords.hash(new).await?;
     let clock = auth.world.clock.clone();
     asked
-        .change(auth, Kind::PasswordChanged, async move |connection: &mut Connection, staff: Staff| {
+        .change(auth, EventKind::PasswordChanged, async move |connection: &mut Connection, staff: Staff| {
             staff.set_password(connection, password_hash, clock.now()).await?;
             let ended = session::end_others(connection, &session, &clock).await?;
             Ok(format!("{ended} other sessions ended"))

@@ -9,7 +9,7 @@ use super::{
     sign_in::SignedIn,
     trail::Visitor,
 };
-use crate::{auth::AuthRefusal, events::Kind};
+use crate::{auth::AuthRefusal, events::EventKind};
 use base::{email::Email, error::Failure};
 use store::Connection;
 
@@ -38,7 +38,7 @@ pub async fn let_in(
         .database
         .write(async move |connection: &mut Connection| {
             session.insert(connection).await?;
-            visitor.add_success(connection, Kind::SignedIn, &guest, "with the address of a story").await
+            visitor.add_success(connection, EventKind::SignedIn, &guest, "with the address of a story").await
         })
         .await?;
     event.log();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Auth, session::Session};
 use crate::{
     auth::AuthRefusal,
-    events::{Kind, NewEvent},
+    events::{EventKind, NewEvent},
     world::World,
 };
 use base::{clock::UnixMillis, error::Failure, ids::SessionId};
@@ -60,7 +60,7 @@ pub(super) async fn end_own_session(
     }
     let now = world.clock.now();
     let is_current = session.session_id == session_id;
-    let kind = if is_current { Kind::SignedOut } else { Kind::SessionsEnded };
+    let kind = if is_current { EventKind::SignedOut } else { EventKind::SessionsEnded };
     let staff = session.staff;
     let event = NewEvent::new(world.clock.unset_now(), kind, staff.email.as_str(), Some(address))
         .of_account(&auth.fingerprints.of_account(&staff.email));

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     auth::AuthRefusal,
-    events::{Kind, NewEvent},
+    events::{EventKind, NewEvent},
 };
 use base::{clock::Clock, email::Email, error::Failure};
 use store::Connection;
@@ -89,7 +89,8 @@ impl Change {
         let (Verdict::Right, Some(staff)) = (verdict, staff) else {
             let is_last = verdict == Verdict::Wrong { is_last: true };
             let failure = AuthRefusal::InvalidCode.into();
-            let event = visitor.add_failure(connection, Kind::PasswordResetFailed, &failure, is_last).await?;
+            let event =
+                visitor.add_failure(connection, EventKind::PasswordResetFailed, &failure, is_last).await?;
             return Ok((Ruling::Refused(failure), event));
         };
         let staff_id = &staff.staff_id;
@@ -100,7 +101,7 @@ impl Change {
         limits::reset_account(connection, Action::Password, &attempt.caller).await?;
         tracing::info!(staff.id = %staff_id, "password.reset");
         let details = "all sessions ended";
-        let event = visitor.add_success(connection, Kind::PasswordReset, &staff, details).await?;
+        let event = visitor.add_success(connection, EventKind::PasswordReset, &staff, details).await?;
         Ok((Ruling::Granted, event))
     }
 }

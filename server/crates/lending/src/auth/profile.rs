@@ -11,7 +11,7 @@ use super::{
     session::{self, Session},
 };
 use crate::{
-    events::{Kind, NewEvent},
+    events::{EventKind, NewEvent},
     outbox,
     world::World,
 };
@@ -132,7 +132,8 @@ pub(super) async fn change_profile(
         return Ok(());
     }
     let at = auth.world.clock.unset_now();
-    let event = NewEvent::new(at, Kind::ProfileChanged, staff.email.as_str(), Some(address)).details("name");
+    let event =
+        NewEvent::new(at, EventKind::ProfileChanged, staff.email.as_str(), Some(address)).details("name");
     let written = event.clone();
     auth.world
         .database
@@ -163,7 +164,7 @@ async fn change_phone(
     let notice = PhoneChanged { auth: auth.clone(), now: change.now };
     let asked = Reauthentication::of(auth, &session, address, password).await?;
     asked
-        .change(auth, Kind::ProfileChanged, async move |connection: &mut Connection, staff: Staff| {
+        .change(auth, EventKind::ProfileChanged, async move |connection: &mut Connection, staff: Staff| {
             accounts::check_phone(connection, &change.phone_number, &staff.staff_id).await?;
             notice.send(connection, &staff).await?;
             change.write(connection).await?;

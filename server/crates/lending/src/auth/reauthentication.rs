@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     auth::AuthRefusal,
-    events::{Kind, NewEvent},
+    events::{EventKind, NewEvent},
 };
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
@@ -56,7 +56,7 @@ impl Reauthentication {
     pub async fn change(
         self,
         auth: &Auth,
-        kind: Kind,
+        kind: EventKind,
         change: impl AsyncFnOnce(&mut Connection, Staff) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
         let (ruling, event) = auth
@@ -69,7 +69,7 @@ impl Reauthentication {
                     (Ruling::Granted, self.event(kind).details(&details))
                 } else {
                     limits::count(connection, Action::Password, &self.caller, self.now).await?;
-                    let event = self.event(Kind::PasswordChangeFailed);
+                    let event = self.event(EventKind::PasswordChangeFailed);
                     (Ruling::Refused(AuthRefusal::InvalidPassword.into()), event)
                 };
                 event.add(connection).await?;
@@ -90,7 +90,7 @@ impl Reauthentication {
         Ok(staff.filter(|staff| self.matches && staff.password_hash == known.password_hash))
     }
 
-    fn event(&self, kind: Kind) -> NewEvent {
+    fn event(&self, kind: EventKind) -> NewEvent {
         NewEvent::new(self.at, kind, self.session.staff.email.as_str(), Some(self.address))
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use secrecy::SecretString;
 
 use super::{Auth, Staff, reauthentication::Reauthentication, session::Session};
-use crate::events::Kind;
+use crate::events::EventKind;
 use base::error::Failure;
 use store::{Connection, query};
 
@@ -25,7 +25,7 @@ pub(super) async fn set_required_code(
     let asked = Reauthentication::of(auth, session, address, password).await?;
     let now = auth.world.clock.now();
     asked
-        .change(auth, Kind::SignInCodeChanged, async move |connection: &mut Connection, staff: Staff| {
+        .change(auth, EventKind::SignInCodeChanged, async move |connection: &mut Connection, staff: Staff| {
             query(SET).bind(&staff.staff_id).bind(is_required).bind(now).execute(&mut *connection).await?;
             Ok(if is_required { "turned on" } else { "turned off" }.to_owned())
         })

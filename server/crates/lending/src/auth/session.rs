@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Auth, Staff, browser::Browser, hs256};
 use crate::{
     auth::AuthRefusal,
-    events::{Kind, NewEvent},
+    events::{EventKind, NewEvent},
     world::World,
 };
 use base::{
@@ -166,7 +166,7 @@ pub async fn end(auth: &Auth, session: Session, address: IpAddr) -> Result<(), F
     let world = &auth.world;
     let (now, at) = (world.clock.now(), world.clock.unset_now());
     let Session { session_id, staff } = session;
-    let event = NewEvent::new(at, Kind::SignedOut, staff.email.as_str(), Some(address))
+    let event = NewEvent::new(at, EventKind::SignedOut, staff.email.as_str(), Some(address))
         .of_account(&auth.fingerprints.of_account(&staff.email));
     let ended = world
         .database

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     auth::AuthRefusal,
-    events::{Kind, NewEvent},
+    events::{EventKind, NewEvent},
 };
 use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId};
 use store::Connection;
@@ -163,11 +163,12 @@ impl Decision {
         let details = if self.attempt.is_some() { "with password and code" } else { "with password" };
         match self.check(connection).await? {
             Checked::Right(staff) => {
-                let event = visitor.add_success(connection, Kind::SignedIn, &staff, details).await?;
+                let event = visitor.add_success(connection, EventKind::SignedIn, &staff, details).await?;
                 Ok((Ruling::Granted, event))
             }
             Checked::Wrong(failure, is_last) => {
-                let event = visitor.add_failure(connection, Kind::SignInFailed, &failure, is_last).await?;
+                let event =
+                    visitor.add_failure(connection, EventKind::SignInFailed, &failure, is_last).await?;
                 Ok((Ruling::Refused(failure), event))
             }
         }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{Staff, fingerprint::Fingerprints};
-use crate::events::{Kind, NewEvent};
+use crate::events::{EventKind, NewEvent};
 use base::{clock::UnixMillis, email::Email, error::Failure};
 use store::Connection;
 
@@ -26,7 +26,7 @@ impl Visitor {
     pub async fn add_success(
         &self,
         connection: &mut Connection,
-        kind: Kind,
+        kind: EventKind,
         staff: &Staff,
         details: &str,
     ) -> Result<NewEvent, Failure> {
@@ -41,7 +41,7 @@ impl Visitor {
     pub async fn add_failure(
         &self,
         connection: &mut Connection,
-        kind: Kind,
+        kind: EventKind,
         failure: &Failure,
         is_last: bool,
     ) -> Result<NewEvent, Failure> {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::Kind;
+use super::EventKind;
 use base::clock::UnixMillis;
 use store::{Connection, query, query_scalar};
 
@@ -33,11 +33,11 @@ const BEGIN: &str = "INSERT INTO event (at, kind, who, times) VALUES ($1, $2, 'u
 /// Counts a failure that is not listed, in one row for each hour.
 pub(super) async fn count(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
     let counted = query(COUNT)
-        .bind_all((Kind::FailuresNotListed, now.minus(HOUR), now.plus(HOUR)))
+        .bind_all((EventKind::FailuresNotListed, now.minus(HOUR), now.plus(HOUR)))
         .execute(&mut *connection)
         .await?;
     if counted == 0 {
-        query(BEGIN).bind(now).bind(Kind::FailuresNotListed).execute(connection).await?;
+        query(BEGIN).bind(now).bind(EventKind::FailuresNotListed).execute(connection).await?;
     }
     Ok(())
 }

@@ -9,13 +9,13 @@ macro_rules! kinds {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[expect(missing_docs, reason = "the texts say it")]
-        pub enum Kind {
+        pub enum EventKind {
             $($kind,)*
         }
 
-        store::stored_as_text!(Kind);
+        store::stored_as_text!(EventKind);
 
-        impl Kind {
+        impl EventKind {
             /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
@@ -84,7 +84,7 @@ kinds! {
     StoryLinkRevoked "Link to a story revoked",
 }
 
-impl Kind {
+impl EventKind {
     /// Returns whether it is a failure that anybody can cause.
     pub fn is_failure(self) -> bool {
         matches!(
@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn a_kind_has_one_name_everywhere() {
-        for kind in Kind::ALL {
+        for kind in EventKind::ALL {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.to_string());
-            assert_eq!(Kind::named(&kind.to_string()), Some(*kind));
+            assert_eq!(EventKind::named(&kind.to_string()), Some(*kind));
         }
     }
 }

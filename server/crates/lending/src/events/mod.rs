@@ -11,8 +11,8 @@ mod search;
 mod trail;
 
 pub use carry::{carry_over, since_backup};
-pub use kind::Kind;
-pub use search::{Event, Filter, search};
+pub use kind::EventKind;
+pub use search::{Event, EventFilter, search};
 pub use trail::{Entry, Trail};
 
 use std::net::IpAddr;
@@ -30,7 +30,7 @@ const MAX_DETAILS: usize = 200;
 #[derive(Clone, Debug)]
 pub struct NewEvent {
     at: UnixMillis,
-    kind: Kind,
+    kind: EventKind,
     who: String,
     address: Option<IpAddr>,
     about: Option<String>,
@@ -45,12 +45,12 @@ const ADD: &str = "
 
 impl NewEvent {
     /// Creates an event by `who` from `address`. `at` is base time, without the console's setting.
-    pub fn new(at: UnixMillis, kind: Kind, who: impl Into<String>, address: Option<IpAddr>) -> Self {
+    pub fn new(at: UnixMillis, kind: EventKind, who: impl Into<String>, address: Option<IpAddr>) -> Self {
         Self { at, kind, who: who.into(), address, about: None, details: None, account: None }
     }
 
     /// Creates an event by an administrator of the machine.
-    pub fn on_command_line(at: UnixMillis, kind: Kind) -> Self {
+    pub fn on_command_line(at: UnixMillis, kind: EventKind) -> Self {
         Self::new(at, kind, COMMAND_LINE, None)
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Kind;
+use super::EventKind;
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, query_as};
 
@@ -12,7 +12,7 @@ use store::{Connection, query_as};
 pub struct Event {
     pub id: i64,
     pub at: UnixMillis,
-    pub kind: Kind,
+    pub kind: EventKind,
     pub who: String,
     pub about: Option<String>,
     pub address: Option<String>,
@@ -25,9 +25,9 @@ pub struct Event {
 
 /// The events to list.
 #[derive(Clone, Debug)]
-pub struct Filter {
+pub struct EventFilter {
     /// Of this kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<EventKind>,
     /// Done by, or about, somebody with this text in their name.
     pub who: Option<String>,
     /// Done by an unknown person who named the account with this keyed hash.
@@ -53,8 +53,8 @@ const SEARCH: &str = r"
     ORDER BY position DESC LIMIT $8";
 
 /// The newest events that match `filter`, the newest first.
-pub async fn search(connection: &mut Connection, filter: &Filter) -> Result<Vec<Event>, Failure> {
-    let Filter { kind, who, account_hash, address, since, until, before, limit } = filter;
+pub async fn search(connection: &mut Connection, filter: &EventFilter) -> Result<Vec<Event>, Failure> {
+    let EventFilter { kind, who, account_hash, address, since, until, before, limit } = filter;
     let found = query_as(SEARCH)
         .bind_all((kind, who.as_deref().map(|who| format!("%{}%", escaped(who.trim()).to_lowercase()))))
         .bind_all((account_hash, address.as_deref().map(|address| format!("{}%", escaped(address)))))

@@ -4,7 +4,7 @@ use std::{fmt::Display, net::IpAddr};
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 
-use super::{COMMAND_LINE, Kind, NewEvent};
+use super::{COMMAND_LINE, EventKind, NewEvent};
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, Transaction};
 
@@ -21,21 +21,21 @@ struct Author {
     who: String,
     address: Option<IpAddr>,
     /// The kind of whatever is done, in place of its own.
-    kind: Option<Kind>,
+    kind: Option<EventKind>,
     notes: Vec<String>,
 }
 
 /// An entry of the trail: what an act does. It has no password, code, token or phone number.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    kind: Kind,
+    kind: EventKind,
     about: Option<String>,
     details: Vec<String>,
 }
 
 impl Entry {
     /// An entry of this kind.
-    pub fn of(kind: Kind) -> Self {
+    pub fn of(kind: EventKind) -> Self {
         Self { kind, about: None, details: Vec::new() }
     }
 
@@ -87,7 +87,7 @@ impl Trail {
     }
 
     /// The same author, whose acts are events of `kind`, whatever they do.
-    pub fn all_of(mut self, kind: Kind) -> Self {
+    pub fn all_of(mut self, kind: EventKind) -> Self {
         if let Some(author) = &mut self.0 {
             author.kind = Some(kind);
         }

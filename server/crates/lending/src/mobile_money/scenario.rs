@@ -8,7 +8,7 @@ use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 use super::{MobileMoney, Outcome};
-use crate::events::{Entry, Kind, Trail};
+use crate::events::{Entry, EventKind, Trail};
 use base::{error::Failure, kes::Kes};
 use store::{Connection, query, query_as, query_scalar};
 use web::extract::LARGEST_INTEGER;
@@ -92,7 +92,7 @@ impl MobileMoney {
     /// [`Failure::BadField`] if the float is below 0 or too large to be exact in JSON, or the spread is above 100 %.
     pub async fn change_scenario(&self, change: ScenarioChange, trail: &Trail) -> Result<Scenario, Failure> {
         change.check()?;
-        let entry = Entry::of(Kind::ScenarioChanged);
+        let entry = Entry::of(EventKind::ScenarioChanged);
         trail
             .write(self.database.begin().await?, [entry], async move |connection: &mut Connection| {
                 change.apply(connection).await?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::events::{Entry, Kind, Trail};
+use crate::events::{Entry, EventKind, Trail};
 use base::{
     clock::UnixMillis,
     email::{self, Email},
@@ -45,7 +45,7 @@ pub struct OutboxMessage {
 
 /// The messages to return.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct MessageFilter {
     /// Only messages to this e-mail address or phone number.
     pub to: Option<String>,
     /// Only messages of this channel.
@@ -69,14 +69,14 @@ const MESSAGES: &str = "
       AND position > COALESCE((SELECT position FROM outbox_message WHERE message_id = $3), 0)
     ORDER BY position DESC LIMIT 1000";
 
-fn matching(filter: &Filter) -> QueryAs<OutboxMessage> {
+fn matching(filter: &MessageFilter) -> QueryAs<OutboxMessage> {
     query_as(MESSAGES).bind_all((&filter.to, filter.channel, &filter.after))
 }
 
 /// The latest thousand messages that match `filter`, newest first.
 pub async fn messages(
     connection: &mut Connection,
-    filter: &Filter,
+    filter: &MessageFilter,
 ) -> Result<Vec<OutboxMessage>, sqlx::Error> {
     matching(filter).fetch_all(connection).await
 }
@@ -84,7 +84,7 @@ pub async fn messages(
 /// Like [`messages`], but if there are none, waits up to `timeout` (in real time) for the first.
 pub async fn wait_for_messages(
     database: &Database,
-    filter: &Filter,
+    filter: &MessageFilter,
     timeout: Duration,
 ) -> Result<Vec<OutboxMessage>, Failure> {
     database.wait_for_rows(timeout, || matching(filter)).await
@@ -95,5 +95,5 @@ const EMPTY: &str = "DELETE FROM outbox_message";
 /// Deletes all messages, sent or not.
 pub async fn empty(database: &Database, trail: &Trail) -> Result<(), Failure> {
     let empty = async |connection: &mut Connection| Ok(query(EMPTY).run(connection).await?);
-    trail.write(database.begin().await?, [Entry::of(Kind::MessagesDeleted)], empty).await
+    trail.write(database.begin().await?, [Entry::of(EventKind::MessagesDeleted)], empty).await
 }

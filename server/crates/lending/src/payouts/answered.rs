@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::{PayoutStatus, Payouts, Record, Reply, records};
 use crate::{
-    events::{Kind, NewEvent},
+    events::{EventKind, NewEvent},
     world::Happened,
 };
 use base::{
@@ -107,7 +107,7 @@ async fn compare(payouts: &Payouts) -> Result<(), Failure> {
                 format!("timeline {timeline}; answers about payouts that are not in it: {many}, for {loans}")
             }
         };
-        let event = NewEvent::new(at, Kind::DataCopyFound, BY, None).details(&details);
+        let event = NewEvent::new(at, EventKind::DataCopyFound, BY, None).details(&details);
         event.add(connection).await?;
         Ok((missing, event))
     };

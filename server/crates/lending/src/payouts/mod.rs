@@ -19,7 +19,7 @@ pub use disburse::{DisbursementRequest, disburse};
 pub use idempotency::{IdempotencyKey, KeyedCall, delete_expired_keys};
 pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_receiving, keep_settling, next_check, reconcile};
-pub use records::{Filter, Latest, Record, latest_records, record, wait_for_records};
+pub use records::{Latest, Record, RecordFilter, latest_records, record, wait_for_records};
 pub use reply::Reply;
 pub use sums::{DayTotal, Sum, by_day, sums};
 

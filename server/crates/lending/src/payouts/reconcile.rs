@@ -174,7 +174,7 @@ impl Now {
 }
 
 #[derive(sqlx_macros::FromRow)]
-struct Open {
+struct OpenPayout {
     payout_id: PayoutId,
     transaction_id: TransactionId,
     amount: Kes,
@@ -187,7 +187,7 @@ struct Open {
     copy: DataCopy,
 }
 
-impl Open {
+impl OpenPayout {
     /// Returns whether the payment request is refused from now on.
     fn is_expired(&self, now: Now) -> bool {
         now.set >= self.created_at.plus(REQUEST_LIFETIME)
@@ -215,7 +215,7 @@ const DUE: &str = "
     ORDER BY check_at, payout_id LIMIT $4";
 
 /// The payouts to be queried at `now`, `limit` at most.
-fn due(now: Now, limit: i64) -> QueryAs<Open> {
+fn due(now: Now, limit: i64) -> QueryAs<OpenPayout> {
     let latest = now.unset.plus(FIRST_CHECK + 2 * CLOCK_TOLERANCE);
     query_as(DUE).bind(now.set).bind(now.unset).bind(latest).bind(limit)
 }
@@ -225,7 +225,7 @@ const LEASE: &str = "
     WHERE payout_id = $1 AND checks = $2 AND status = 'PENDING'";
 
 /// Leases due payouts for this server until they are due again.
-async fn lease(payouts: &Payouts) -> Result<Vec<Open>, Failure> {
+async fn lease(payouts: &Payouts) -> Result<Vec<OpenPayout>, Failure> {
     let mut transaction = payouts.world.begin_with_current_clock().await?;
     let now = Now::on(&payouts.world.clock);
     let mut leased = Vec::new();
@@ -250,9 +250,9 @@ async fn lease(payouts: &Payouts) -> Result<Vec<Open>, Failure> {
 }
 
 /// Queries the status of `open` and settles it if possible. Returns whether it was settled.
-async fn check(payouts: &Payouts, open: Open) -> Result<bool, Failure> {
+async fn check(payouts: &Payouts, open: OpenPayout) -> Result<bool, Failure> {
     let status = if open.is_expired(Now::on(&payouts.world.clock)) {
-        let Open { transaction_id, amount, phone_number, copy, .. } = &open;
+        let OpenPayout { transaction_id, amount, phone_number, copy, .. } = &open;
         let inquiry = Inquiry {
             originator_id: transaction_id.clone(),
             phone_number: phone_number.clone(),

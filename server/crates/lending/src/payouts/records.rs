@@ -110,7 +110,7 @@ impl lists::Row for Record {
 
 /// The records to return.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct RecordFilter {
     /// Only payouts of this loan.
     pub loan_id: Option<LoanId>,
     /// Only settled payouts, or only pending ones.
@@ -127,7 +127,7 @@ const MATCHING: &str = select_records!(
 /// (in real time) for the first.
 pub async fn wait_for_records(
     database: &Database,
-    filter: &Filter,
+    filter: &RecordFilter,
     timeout: Duration,
 ) -> Result<Vec<Record>, Failure> {
     let settled = match filter.is_settled {

@@ -10,7 +10,7 @@ use crate::{
         AuthRefusal, Role,
         session::{self, Session},
     },
-    events::{Kind, NewEvent},
+    events::{EventKind, NewEvent},
     rules::{self, NewPortalRules, PortalRules},
     world::World,
 };
@@ -60,9 +60,9 @@ pub async fn save(
         session::check_open(connection, &session.session_id).await?;
         let staff = &session.staff;
         let changes = super::set(connection, &staff.staff_id, &new.preferences).await?;
-        let mut all_changes = vec![(Kind::PreferencesChanged, changes)];
+        let mut all_changes = vec![(EventKind::PreferencesChanged, changes)];
         if let Some(rules) = new.rules {
-            all_changes.push((Kind::SettingsChanged, rules::set(&on, connection, rules).await?));
+            all_changes.push((EventKind::SettingsChanged, rules::set(&on, connection, rules).await?));
         }
         let mut events = Vec::new();
         for (kind, changes) in all_changes.iter().filter(|(_, changes)| !changes.is_empty()) {

@@ -78,11 +78,11 @@ struct Inner {
     /// The open streams of the process.
     streams: Arc<AtomicI64>,
     seen: Sender<Arc<Seen>>,
-    open: Mutex<Open>,
+    open: Mutex<OpenStreams>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenStreams {
     sessions: HashMap<Arc<str>, OpenSession>,
     /// Ends the watching task and with it all streams; `None` while nothing is watched.
     watching: Option<CancellationToken>,

@@ -25,7 +25,7 @@ use lending::{
         client_address::ClientAddress,
         limits::{self, Action, Caller},
     },
-    events::{Kind, NewEvent, Trail},
+    events::{EventKind, NewEvent, Trail},
 };
 use store::Connection;
 use web::{accept, extract::Query};
@@ -89,7 +89,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
 
 /// The event of a token that is refused.
 fn refusal_of(who: String, now: UnixMillis, address: ClientAddress) -> NewEvent {
-    NewEvent::new(now, Kind::DeployTokenRefused, who, Some(address.0))
+    NewEvent::new(now, EventKind::DeployTokenRefused, who, Some(address.0))
 }
 
 /// The name of a token in the trail.

@@ -16,7 +16,7 @@ use crate::{
     refusal::{SliceRefusal, bad_field},
 };
 use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
-use lending::events::{Entry, Kind, Trail};
+use lending::events::{Entry, EventKind, Trail};
 use settings::values;
 use store::{Connection, Database, query, query_as};
 
@@ -108,7 +108,7 @@ pub async fn add(
     let added = AddedToken { slice: slice.as_str().to_owned(), name, created_at: now, expires_at, token };
     let (slice, name) = (added.slice.clone(), added.name.clone());
     let entry =
-        Entry::of(Kind::DeployTokenAdded).about(&slice).with("token", &name).with("until", expires_at);
+        Entry::of(EventKind::DeployTokenAdded).about(&slice).with("token", &name).with("until", expires_at);
     trail
         .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             let rows = query(ADD)
@@ -140,7 +140,7 @@ const REVOKE: &str = "DELETE FROM deploy_token WHERE slice = $1 AND name = $2";
 /// # Errors
 /// [`SliceRefusal::DeployTokenNotFound`].
 pub async fn revoke(database: &Database, slice: String, name: String, trail: &Trail) -> Result<(), Failure> {
-    let entry = Entry::of(Kind::DeployTokenRevoked).about(&slice).with("token", &name);
+    let entry = Entry::of(EventKind::DeployTokenRevoked).about(&slice).with("token", &name);
     trail
         .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
             let revoked = query(REVOKE).bind(&slice).bind(&name).execute(connection).await?;
