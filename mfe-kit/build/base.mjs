@@ -1,5 +1,5 @@
 /**
- * What the webpack configurations of the slices, of the shell and of the gallery have in common.
+ * The common part of the webpack configurations of the slices, of the shell and of the gallery.
  *
  * The shared libraries are derived from mfe-kit's package.json: its `peerDependencies`, and every entry of
  * its `exports` that runs in the portal. The shell brings them; a slice only uses them
@@ -45,8 +45,9 @@ const styles = (name) => ({
 });
 
 /**
- * How long nothing has been saved before webpack writes its cache. A save meanwhile waits until it is written, the
- * first time for seconds, because webpack then looks up all that its configuration imports.
+ * The time without a save after which webpack writes its cache, in milliseconds. A save during the write
+ * waits until it ends, the first time for seconds, because webpack then looks up all that its configuration
+ * imports.
  */
 const IDLE_MS = 60_000;
 

@@ -24,7 +24,7 @@ export function checkCatalogues(sources) {
   });
 }
 
-/** What the other language lacks, a sentence each. */
+/** The gaps in the other language's texts, a sentence for each. */
 export function gapsIn(english, other, name = '') {
   if (typeof english !== typeof other) return [`${name} is missing`];
   if (typeof english === 'string') return other.trim() === '' ? [`${name} is empty`] : [];

@@ -38,7 +38,7 @@ export function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
   return chunks;
 }
 
-/** Whether a file has only what changed while pages were open, for those pages; webpack lists it in its chunk, too. */
+/** Returns whether a file is a hot update for open pages; webpack lists it in its chunk, too. */
 export function isUpdate(file) {
   return /\.hot-update\.(js|css)$/.test(file);
 }

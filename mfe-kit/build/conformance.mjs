@@ -104,7 +104,7 @@ function portalOf({ slice }) {
   return slice?.portal && (process.env.MKOPO_PORTAL ?? slice.portal).replace(/\/$/, '');
 }
 
-/** What the slices and the shell of the running portal bring. */
+/** The shell of the running portal, and the screens of its slices, by name. */
 async function runningPortal() {
   const list = await fetch(`${portal}/slices.json`, { signal: AbortSignal.timeout(20_000) }).then(
     (answer) => answer.json(),
@@ -116,7 +116,7 @@ async function runningPortal() {
   return { shell: list.shell, others: Object.fromEntries(screens) };
 }
 
-/** What the slices and the shell of this repository bring. */
+/** The screens of the shell and of the slices in this repository, and the shell's folder. */
 function ownRepository() {
   const root = join(kitFolder, '..');
   const folders = readdirSync(root).filter((name) => name.startsWith('mfe-') && name !== 'mfe-kit');

@@ -1,4 +1,4 @@
-/** What a development build calls to create elements, in terms of what a production React offers. */
+/** The JSX runtime of development builds, implemented with the production runtime of React. */
 import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 
 export { Fragment };

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** The file in which a build describes itself. */
 export const MANIFEST = 'mf-manifest.json';
 
-/** What a package says that its slice brings: the parts of `slice` in package.json that the portal reads. */
+/** The parts of `slice` in a package.json that the portal reads: the screens, the menu and the failures. */
 export function bringsOf({ slice = {} }) {
   const { screens = [], menu = [], failures = {} } = slice;
   return { screens: screens.map(withoutReads), menu, failures };

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a slice as it is exported and as its package describes it, in sentences: what can be
- * told without building it. `shell` is the shell's part of `slices.json`, and `others` are the screens of
+ * The problems of a slice as it is exported and as its package describes it, in sentences: those that can
+ * be found without building it. `shell` is the shell's part of `slices.json`, and `others` are the screens of
  * the other slices, by name. The portal checks the same when the slice is published.
  */
 export function problemsOf(slice, slicePackage, { shell, others }) {
@@ -30,7 +30,7 @@ export function problemsOf(slice, slicePackage, { shell, others }) {
   return [...problems, ...misfitsOf(name, brings, { shell, others })];
 }
 
-/** What the portal would refuse of what a slice brings, in the portal's words. */
+/** The reasons why the portal would refuse a slice's screens or menu, in the portal's words. */
 export function misfitsOf(name, { screens = [], menu = [] }, { shell, others }) {
   const owners = { 'mfe-shell': shell?.screens ?? [], ...others };
   const misfits = [];

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** How every package's tests run: in jsdom, with a network that has only the answers a test prepared. */
+/** The options of every package's tests: jsdom, and a network that has only the answers a test prepared. */
 export const screenTests = {
   environment: 'jsdom',
   environmentOptions: { jsdom: { url: 'http://portal.test/' } },

@@ -47,7 +47,7 @@ export function closedToOthers(options, { portal } = {}) {
   };
 }
 
-/** Tells whether an origin is that of an address. What runs on this machine has several names. */
+/** Tells whether an origin is that of an address. This machine has several names. */
 function isOriginOf(address, origin) {
   if (origin === address) return true;
   if (!URL.canParse(origin)) return false;

@@ -89,7 +89,7 @@ function readToken(name, { MKOPO_DEPLOY_TOKEN: given, MKOPO_DEPLOY_TOKEN_FILE: f
   throw new Refusal(`there is no deploy token in ${file}.`);
 }
 
-/** What the environment asks for besides publishing. */
+/** The query parameters of the upload, from the environment: `hold`, `force` and the rollout. */
 function queryOf({ MKOPO_ROLLOUT: rollout, MKOPO_HOLD: hold, MKOPO_FORCE: force }) {
   const share = /^\d+%?$/.test(rollout) ? { percent: rollout.replace('%', '') } : { plan: rollout };
   return {
@@ -99,7 +99,7 @@ function queryOf({ MKOPO_ROLLOUT: rollout, MKOPO_HOLD: hold, MKOPO_FORCE: force 
   };
 }
 
-/** What has become of a build that the portal has, from its answer. */
+/** The outcome for a build that the portal has, from its answer; the end of a sentence. */
 function outcomeOf(version, status, { live, rollout }) {
   const isNew = status === 201;
   if (rollout?.version === version) return `is rolled out to ${rollout.percent}%`;

@@ -18,7 +18,7 @@ const LIVE = [201, { live: '0.2.0', rollout: null }];
 let folder;
 let portal;
 let env;
-/** What the portal answers, one after the other, and at the end the last one again. */
+/** The portal's answers, in order; the last one is repeated. */
 let answers;
 /** The uploads that the portal received. */
 let received;

@@ -70,7 +70,7 @@ async function serveFor(portal, port) {
   return started;
 }
 
-/** What is answered to exactly these headers, where `fetch` would send its own. */
+/** The answer to a request with exactly these headers; `fetch` would send its own. */
 async function ask(path, headers = {}, { method = 'GET', at = port } = {}) {
   const lines = Object.entries({ host: `localhost:${at}`, connection: 'close', ...headers }).map(
     ([name, value]) => `${name}: ${value}`,

@@ -22,7 +22,7 @@ const BRINGS = {
 
 let folder;
 let portal;
-/** What the portal answers, by method and path, and the calls that it received. */
+/** The portal's answers, by method and path, and the calls that it received. */
 let answers;
 let received;
 

@@ -49,7 +49,7 @@ async function writePackage(folder, portal, kit) {
   const file = join(folder, 'package.json');
   const { slice, peerDependencies, ...own } = JSON.parse(await readFile(file, 'utf8'));
   const { dependencies } = kitPackage();
-  // What the slice shares with the shell, too: a newer version beside the kit's has other types.
+  // The libraries shared with the shell, too: a newer version beside the kit's has other types.
   const shared = Object.keys(peerDependencies).filter((name) => name in dependencies);
   const tools = [...shared, '@types/react', 'typescript', 'vitest'].map((name) => [name, dependencies[name]]);
   const content = {

@@ -37,7 +37,7 @@ export async function run(args) {
   console.log(`${slicePackage.name} ${slicePackage.version} ${outcome}; ${live}.`);
 }
 
-/** Whether `dist/` has a build of this version, newer than its sources as far as `npm run build` can tell. */
+/** Returns whether `dist/` has a build to publish as it is: in CI (`CI=true`), one of this version. */
 function isBuilt({ folder, version }) {
   const file = join(folder, 'dist', MANIFEST);
   if (process.env.CI !== 'true' || !existsSync(file)) return false;

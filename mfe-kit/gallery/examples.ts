@@ -4,9 +4,9 @@ export interface Example {
   name: string;
   /** The kit's entry that exports it. */
   entry: string;
-  /** What it is for. */
+  /** The part's purpose, in a sentence. */
   about: string;
-  /** What the states have in common: imports and data. */
+  /** The code that the states have in common: imports and data. */
   setup: string;
   states: { name: string; title: string; code: string }[];
 }

@@ -1,6 +1,6 @@
 // eslint-disable-next-line @typescript-eslint/triple-slash-reference -- declares modules, and exports nothing
 /// <reference path="./css.d.ts" preserve="true" />
-/** What the shell offers slices, apart from UI parts (`mfe-kit/ui…`). */
+/** The API that the shell offers slices, apart from UI parts (`mfe-kit/ui…`). */
 export { ApiError, type ApiErrorKind } from './failures/api-error';
 export { api, dataOf, listOf } from './api/client';
 export { amountFrom, numberFrom, textFrom, timeFrom } from './api/wire';

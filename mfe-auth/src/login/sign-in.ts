@@ -67,7 +67,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** Whether this account needs a code besides the password. */
+/** Returns whether the sign-in failed because this account needs a code besides the password. */
 export function isCodeRequired(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'code_required';
 }
@@ -92,13 +92,13 @@ export function fieldAtFault(error: unknown): FieldError<keyof Credentials> | nu
   }
 }
 
-/** What to do after a code is rejected; `undefined` when neither the code nor the password was wrong. */
+/** The advice after a code is rejected; `undefined` when neither the code nor the password was wrong. */
 export function adviceOnCode(error: unknown): string | undefined {
   const isRefused = error instanceof ApiError && error.status === 400;
   return adviceOnPassword(error) ?? (isRefused ? signInTexts().checkCode : undefined);
 }
 
-/** What to do beside the code's field about a wrong password; `undefined` when it was not wrong. */
+/** The advice on a wrong password, shown beside the code's field; `undefined` when it was not wrong. */
 export function adviceOnPassword(error: unknown): string | undefined {
   return fieldAtFault(error)?.field === 'password' ? signInTexts().checkPassword : undefined;
 }

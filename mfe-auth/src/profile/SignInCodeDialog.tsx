@@ -10,7 +10,7 @@ import { WithPasswordForm } from './WithPasswordForm';
 
 interface SignInCodeDialogProps {
   isOpen: boolean;
-  /** Whether a code is required now. */
+  /** `true` if a code is required now; the dialog then turns it off. */
   isRequired: boolean;
   onClose: () => void;
 }

@@ -8,15 +8,15 @@ import classes from './ProfilePage.module.css';
 interface WithPasswordFormProps {
   /** The change that the form asks for. */
   change: { error: Error | null; isPending: boolean };
-  /** Whether everything that the change needs is typed. */
+  /** `true` if everything that the change needs is typed. */
   isFilled: boolean;
-  /** What is said if the change failed and the server gave no reason. */
+  /** The text to show if the change failed and the server gave no reason. */
   failure: string;
   /** The button that makes the change. */
   action: string;
   onSubmit: () => void;
   onClose: () => void;
-  /** The fields. The password's own says that it is wrong. */
+  /** The fields. A wrong password is reported at the password field, not here. */
   children: ReactNode;
 }
 

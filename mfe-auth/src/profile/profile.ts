@@ -38,19 +38,19 @@ export function failureOf(sentence: string, { wrongPassword }: ProfileTexts): Fa
   };
 }
 
-/** Whether two texts are the same phone number: `+254722…`, `254722…`, `0722…` and `722…`. */
+/** Returns whether two texts are the same phone number, as `+254722…`, `254722…`, `0722…` or `722…`. */
 export function isSamePhone(one: string, other: string): boolean {
   return localPhone(one) === localPhone(other);
 }
 
-/** Whether the provider refused the password that was typed. */
+/** Returns whether the provider refused the password that was typed. */
 export function isPasswordWrong(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'invalid_password';
 }
 
 const PERSONAL_FIELDS = ['first_name', 'last_name', 'phone_number', 'current_password'] as const;
 
-/** The field of a refused change of the profile, with what to say there; `null` if it was not about one. */
+/** The field of a refused change of the profile, with the text to show there; `null` if it is about none. */
 export function refusedField(
   error: unknown,
   texts: ProfileTexts,

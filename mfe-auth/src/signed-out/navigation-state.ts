@@ -1,7 +1,7 @@
 import { type Location, useLocation } from 'react-router';
 
 /**
- * What the signed-out screens pass to each other in navigation state, which keeps it out of the
+ * The data that the signed-out screens pass to each other in navigation state, which keeps it out of the
  * address and out of storage.
  */
 export interface SignInState {

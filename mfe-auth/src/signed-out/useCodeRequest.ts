@@ -11,7 +11,7 @@ export interface CodeRequest {
   sent: string;
   /** The texts of its failure. */
   failure: FailureTexts;
-  /** What the person does with it, if that is traced. */
+  /** The name of the person's act that the call is traced as, if it is traced. */
   act?: ActName;
 }
 

@@ -39,7 +39,7 @@ export function useKeptFocus(isPending: boolean) {
   };
 }
 
-/** Whether the focus is in the form, or on no element because the one that had it was disabled. */
+/** Returns whether the form has the focus, or no element has it because the focused one was disabled. */
 function hasFocus(form: HTMLFormElement | null) {
   const { activeElement } = document;
   return activeElement === document.body || form?.contains(activeElement) === true;

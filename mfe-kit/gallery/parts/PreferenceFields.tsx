@@ -1,4 +1,4 @@
-/** What a person prefers: their language and time zone, and how to be notified. */
+/** The fields of a person's preferences: the language, the time zone and the notifications. */
 import { useState } from 'react';
 import { PreferenceFields } from 'mfe-kit/ui-data';
 

@@ -1,4 +1,4 @@
-/** What a query read, or in its place that it is loading or has failed. */
+/** The data of a query, or in its place the loading or the failed state. */
 import { useQuery } from '@tanstack/react-query';
 import type { FailureTexts } from 'mfe-kit';
 import { Card, QueryStates } from 'mfe-kit/ui';

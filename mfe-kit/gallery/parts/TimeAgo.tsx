@@ -1,4 +1,4 @@
-/** How long ago a time was, kept up to date, with the exact time in its title. */
+/** A relative time such as '5 minutes ago', kept up to date, with the exact time in its title. */
 import { now } from 'mfe-kit';
 import { TimeAgo } from 'mfe-kit/ui';
 

@@ -13,7 +13,7 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * The contract's calls, typed: `api.GET('/api/v1/auth/me')`. A call resolves only on a 2xx status, and
- * rejects only with `ApiError`. What the server answered has to be JSON only for `dataOf` and `listOf`,
+ * rejects only with `ApiError`. The server's answer has to be JSON only for `dataOf` and `listOf`,
  * which read it. Nothing is stored in the browser's cache; a list that has not changed is not sent
  * again. A call carries the stored token; a 401 to a signed-in user's call ends the
  * session, and nothing else does. During an act of a person, it carries the act's trace.
@@ -79,7 +79,7 @@ export async function listOf<T>(
   return rows.map((row: unknown) => (isReadable(row) ? row : {}) as T);
 }
 
-/** Whether an answer is an object, as the contract says. */
+/** Returns whether a value is an object or an array, and not `null`. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }

@@ -1,4 +1,4 @@
-/** What the network answered to a call. */
+/** The network's answer to a call. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -32,7 +32,7 @@ export function startedRead(request: Request): Promise<Answer> | undefined {
   const reads = window.__READS__;
   if (!reads) return undefined;
   if (request.method !== 'GET') {
-    // What was read before a change is not used after it.
+    // An answer from before a change is not used after it.
     reads.started.clear();
     return undefined;
   }

@@ -1,12 +1,12 @@
-/** Half of a character, which JSON can hold and no address, file or body can. */
+/** A lone surrogate, half of a character: JSON can hold one, but no address, file or body can. */
 const HALF = /\p{Surrogate}/gu;
 
-/** What could be one: most texts have none, and this is found out in a quarter of the time. */
+/** Any surrogate, lone or paired. Most texts have none, and this test takes a quarter of the time. */
 const MAYBE_HALF = /[\ud800-\udfff]/;
 
 /**
- * A field of the wire as text, also a number; '' for anything else. Providers differ in the types that they send. Half
- * of a character becomes the sign for one that can't be read.
+ * A field of the wire as text, also a number; '' for anything else. Providers differ in the types that they
+ * send. A lone surrogate becomes U+FFFD, the replacement character.
  */
 export function textFrom(value: unknown): string {
   if (typeof value === 'number') return String(value);

@@ -6,12 +6,12 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
 /**
- * Whether the portal can be reached. The browser's `offline` event counts at once. That the portal can be
- * reached again needs an answer from it: browsers report `online` for any network, and `offline` for a
- * portal on the same machine when the cable is unplugged.
+ * The connection to the portal. The browser's `offline` event counts at once. Only an answer from the portal
+ * shows that it can be reached again: browsers report `online` for any network, and `offline` for a portal
+ * on the same machine when the cable is unplugged.
  */
 export const connection = {
-  /** Whether calls can be expected to arrive. */
+  /** `true` if calls can be expected to reach the portal. */
   get isOnline(): boolean {
     return isOnline;
   },

@@ -4,8 +4,8 @@ import { connection } from './connection';
 const current = () => connection.isOnline;
 
 /**
- * Whether the portal can be reached; redraws on change. The shell shows it on top of every page; a
- * screen disables actions that must not get lost, such as a payout.
+ * Returns whether the portal can be reached; redraws on change. While it can't, the shell says so on top of
+ * every page, and a screen disables actions that must not get lost, such as a payout.
  */
 export function useIsOnline(): boolean {
   return useSyncExternalStore(connection.subscribe, current, current);

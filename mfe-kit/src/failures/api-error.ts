@@ -1,6 +1,6 @@
 /**
- * How a call failed: the server answered with a failure, it could not be reached, it did not answer in
- * time, or its answer was not what the contract says.
+ * The kind of a call's failure: the server answered with a failure, it could not be reached, it did not
+ * answer in time, or its answer was not what the contract says.
  */
 export type ApiErrorKind = 'server' | 'network' | 'timeout' | 'malformed';
 
@@ -29,7 +29,7 @@ export class ApiError extends Error {
   readonly field: string | undefined;
   /** The request's id, by which the server's log and console know it. */
   readonly requestId: string | undefined;
-  /** How long to wait before the same call, in seconds, where the server says so. */
+  /** The time to wait before repeating the call, in seconds, where the server gives one. */
   readonly retryAfterSeconds: number | undefined;
   /** The body's `error` and `message`; screens show the one that the specification names. */
   readonly serverError: string | undefined;
@@ -55,7 +55,7 @@ export class ApiError extends Error {
     return this.serverMessage ?? this.serverError ?? '';
   }
 
-  /** Whether the call may have taken effect although it failed: no final answer arrived. */
+  /** `true` if the call may have taken effect although it failed: no final answer arrived. */
   get isOutcomeUnknown(): boolean {
     return this.kind !== 'server' || (this.status ?? 0) >= 500;
   }

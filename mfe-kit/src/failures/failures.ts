@@ -1,7 +1,7 @@
 import { ApiError } from './api-error';
 import { refusals } from './refusals';
 
-/** What the portal says when one thing that it tried fails. */
+/** The texts to show when one operation of the portal fails. */
 export interface FailureTexts {
   /** The field of the body that is read first; the other one is read where it is missing. */
   reads: 'error' | 'message';

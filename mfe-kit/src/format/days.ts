@@ -22,7 +22,7 @@ function midnightOf(midnight: number): Date {
   return new Date(midnight - offsetAt(guess));
 }
 
-/** How far the zone's wall clocks are ahead of UTC at a time, in milliseconds. */
+/** The offset of the zone's wall clocks from UTC at a time, in milliseconds; positive if they are ahead. */
 function offsetAt(time: number): number {
   const { year, month, day, hour, minute, second } = partsOf(time);
   const wallClock = Date.UTC(year, month - 1, day, hour, minute, second);

@@ -6,7 +6,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago a time was: 'Just now', '12 minutes ago', 'Yesterday', … (REQ-007 to REQ-010). */
+/** A time relative to now: 'Just now', '12 minutes ago', 'Yesterday', … (REQ-007 to REQ-010). */
 export function relativeTime(time: string | Date, current: Date = now()): string {
   const age = current.getTime() - new Date(time).getTime();
   const days = Math.floor(age / DAY);

@@ -27,7 +27,7 @@ interface Contract {
   paths: Record<string, Record<string, Operation>>;
 }
 
-// What no screen's call is answered with, or no screen shows; and the refusals of mobile money, which come with advice.
+// Codes that no screen's call gets or no screen shows, and refusals of mobile money, which come with advice.
 const NOT_SHOWN = new Set([
   'bad_idempotency_key',
   'bad_parameter',

@@ -12,5 +12,5 @@ const english = {
 
 export type AdviceTexts = typeof english;
 
-/** What staff can do about a refusal of mobile money. */
+/** The advice for staff on a refusal of mobile money. */
 export const adviceTexts = catalogue(english, { sw: () => import('./advice-texts-sw') });

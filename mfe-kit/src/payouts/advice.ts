@@ -1,6 +1,6 @@
 import { adviceTexts, type AdviceTexts } from './advice-texts';
 
-/** What mobile money says, and the advice for it. */
+/** The patterns of mobile money's refusals, each with the advice for it. */
 const ADVICE: [RegExp, keyof AdviceTexts][] = [
   [/balance is insufficient|insufficient (funds|balance)/i, 'floatShort'],
   [/less than the minimum/i, 'belowMinimum'],
@@ -11,7 +11,7 @@ const ADVICE: [RegExp, keyof AdviceTexts][] = [
   [/credit ?party|operator does not exist|not registered|unregistered/i, 'noWallet'],
 ];
 
-/** Why a payout failed: what to do about it, where that is known, and then what the provider says, if anything. */
+/** The sentences on a failed payout: the advice, where there is one, then the provider's text, if any. */
 export function refusalSentences(text: string | null): string[] {
   if (!text) return [];
   const known = ADVICE.find(([said]) => said.test(text))?.[1];

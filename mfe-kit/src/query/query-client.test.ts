@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** How often a query that fails so is asked in all. */
+/** The total number of calls of a query that fails with this error, retries included. */
 async function asked(failure: Error) {
   const ask = vi.fn(() => Promise.reject(failure));
   const read = queryClient.query({ queryKey: [failure], queryFn: ask, retry: defaults().retry });

@@ -20,7 +20,7 @@ export interface SessionUser {
   role?: Role | undefined;
   /** An image address derived from the username. */
   avatar?: string | undefined;
-  /** What this person prefers, where the screens are live. */
+  /** This person's preferences, where the screens are live. */
   language?: Language | undefined;
   timeZone?: string | undefined;
 }

@@ -16,14 +16,14 @@ export type SessionState =
   | { status: 'signed-in'; user: SessionUser }
   | { status: 'signed-out'; user: null; expiry?: 'ending' | 'ended'; hasLeft?: boolean };
 
-/** What a sign-in answers, as far as it is used. */
+/** The answer to a sign-in, as far as it is used. */
 interface SignedIn {
   token: string;
   username: string;
   email: string;
   name?: string | undefined;
   role?: string | undefined;
-  /** What the person prefers. */
+  /** The person's preferences. */
   language?: Language | undefined;
   timeZone?: string | undefined;
 }

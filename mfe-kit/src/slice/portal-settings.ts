@@ -1,12 +1,12 @@
 import type { Schema } from '../api/schema';
 
-/** What a deployment sets. */
+/** The settings of a deployment. */
 export interface PortalSettings {
   /** The portal's name. */
   brand: string;
   /** The product's name inside sentences; the brand by default. */
   product: string;
-  /** Whether this is a demo, with demo accounts and an outbox to read codes from. */
+  /** `true` for a demo, with demo accounts and an outbox to read codes from. */
   demo: boolean;
   /** In a demo, the address of the operator's console; otherwise `null`. */
   console: string | null;
@@ -14,7 +14,7 @@ export interface PortalSettings {
   sandbox: string | null;
   /** The IANA time zone of all dates on screens, and of 'today'. */
   timeZone: string;
-  /** Whether screens do all that they show, or keep the static parts of the specification. */
+  /** `live` if screens do all that they show; `specified` if they keep the specification's static parts. */
   screens: 'specified' | 'live';
 }
 
@@ -45,7 +45,7 @@ export function portalTimeZone(): string {
   return settings.timeZone;
 }
 
-/** Whether the screens do all that they show. */
+/** Returns whether the screens do all that they show. */
 export function isLive(): boolean {
   return inForce.screens === 'live';
 }

@@ -1,6 +1,6 @@
 import type { RouteObject } from 'react-router';
 
-/** What a slice's `./slice` module exports by default. */
+/** The default export of a slice's `./slice` module. */
 export interface Slice {
   /** The package's name, as in `slices.json`. */
   name: string;

@@ -1,6 +1,6 @@
 /** The browser's storage, which stays between visits. A browser that allows none, or has no room left, fails no call. */
 export const storage = {
-  /** Whether the browser allows this page to store anything. */
+  /** `true` if the browser allows this page to store anything. */
   get isAllowed(): boolean {
     try {
       return typeof localStorage.length === 'number';

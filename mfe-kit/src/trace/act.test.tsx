@@ -35,7 +35,7 @@ afterEach(() => {
 const readLoans = () => dataOf(api.GET(PENDING));
 const requestCode = () => api.POST(CODE, { body: { email: 'agent@mkopo.test' } });
 
-/** What a mutation of a slice runs, as an act. */
+/** Runs a mutation as a slice does, as an act if it has a name; its failure is ignored. */
 async function run(act: string | undefined, mutationFn: () => Promise<unknown>): Promise<void> {
   const meta = act ? { act: act as ActName } : undefined;
   const mutation = queryClient

@@ -2,7 +2,7 @@ import type { Schema } from '../api/schema';
 
 type Span = Schema<'PageSpan'>;
 
-/** What a person did, in the words of the contract. */
+/** The name of a person's act, one of the contract's. */
 export type ActName = Span['name'];
 
 /** One thing that a person did, as the contract's span, with times in milliseconds of `performance.now()`. */
@@ -29,8 +29,8 @@ let open: OpenAct[] = [];
 let opening: OpenAct | null = null;
 
 /**
- * What people do on this page, where the deployment records traces: the calls of an act carry its trace. A slice names
- * an act in the `meta` of a mutation, and the shell opens the screens.
+ * The acts of people on this page, where the deployment records traces: the calls of an act carry its trace.
+ * A slice names an act in the `meta` of a mutation, and the shell opens the screens.
  */
 export const acts = {
   /** Passes on each act that ends; until this is called, none begins. Called once by the shell; returns how to stop. */
@@ -49,7 +49,7 @@ export const acts = {
   },
 };
 
-/** Whether acts are recorded. */
+/** Returns whether acts are recorded. */
 export function areActsRecorded(): boolean {
   return receive !== null;
 }

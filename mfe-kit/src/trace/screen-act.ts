@@ -4,7 +4,7 @@ import { areActsRecorded, beginOpening, endAct, moveToScreen, type OpenAct, setS
 /** A screen that polls, or whose calls hang, counts as opened after this time, in milliseconds. */
 const LONGEST_MS = 10_000;
 
-/** What the answer to one query makes a screen ask next begins within this time, in milliseconds. */
+/** The time within which a screen starts a query that depends on the last answer, in milliseconds. */
 const QUIET_MS = 100;
 
 /** The key in the tab's storage of a reload that tries again. */
@@ -92,7 +92,7 @@ function isReloaded(): boolean {
   });
 }
 
-/** What is done with the tab's storage; nothing where the browser allows none. */
+/** Runs `act` on the tab's storage; returns whether it returned `true`, `false` if the storage fails. */
 function stored(act: (storage: Storage) => unknown): boolean {
   try {
     return act(sessionStorage) === true;

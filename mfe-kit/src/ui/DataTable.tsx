@@ -15,12 +15,12 @@ interface DataTableProps<Row> {
   label: string;
   columns: Column<Row>[];
   rows: readonly Row[];
-  /** What a row is known by; one with '' is known by its place. */
+  /** The key of a row; a row with '' is identified by its position. */
   rowKey: (row: Row) => string;
   sort?: Sort;
   /** Called with the column's key; the screen decides on the direction. */
   onSort?: (key: string) => void;
-  /** Whether the rows are being read again; they stay visible under a spinner. */
+  /** `true` while the rows are being read again; they stay visible under a spinner. */
   isBusy?: boolean;
   /** For many columns: smaller padding, and a list below 1200 px instead of 960 px. */
   isDense?: boolean;

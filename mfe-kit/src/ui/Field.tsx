@@ -12,7 +12,7 @@ interface FieldProps {
   label: string;
   /** Drawn below the control. */
   hint?: string | undefined;
-  /** What is wrong with the value; replaces the hint and marks the control as invalid. */
+  /** The error in the value; replaces the hint and marks the control as invalid. */
   error?: string | undefined;
   /** Announces the hint or error when it changes during typing. */
   isLive?: boolean;

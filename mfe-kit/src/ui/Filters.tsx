@@ -11,7 +11,7 @@ const FilterPanel = lazy(() => import('./FilterPanel')) as <Row>(props: FiltersP
 export interface FiltersProps<Row> {
   /** The button's text. */
   label: string;
-  /** What the dates are, such as 'Approved'. */
+  /** The label of the dates, such as 'Approved'. */
   dates: string;
   /** The people by whom the list can be filtered, with the label of each. */
   people: Partial<Record<'approver' | 'disburser', string>>;

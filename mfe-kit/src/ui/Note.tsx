@@ -8,7 +8,7 @@ interface NoteProps {
   tone: Tone;
   title: string;
   children?: ReactNode;
-  /** What was thrown: its request is named below, and not announced. */
+  /** The error that was thrown; the ID of its request is shown below, and not announced. */
   error?: unknown;
 }
 

@@ -10,14 +10,14 @@ export interface PreferenceFieldsProps {
   value: Schema<'Preferences'>;
   /** The deployment's time zone, which applies without a choice. */
   portalTimeZone: string;
-  /** What is wrong with the time zone. */
+  /** The error in the time zone. */
   timeZoneError?: string | undefined;
   onChange: (changes: Partial<Schema<'Preferences'>>) => void;
   /** Further fields, drawn beside the time zone. */
   children?: ReactNode;
 }
 
-/** What a person prefers: their language and time zone, and how to be notified. */
+/** The fields of a person's preferences: the language, the time zone and the notifications. */
 export function PreferenceFields({
   value,
   portalTimeZone,

@@ -14,7 +14,7 @@ interface QueryStatesProps<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** What a query read, or in its place that it is loading or has failed. */
+/** The data of a query, or in its place the loading or the failed state. */
 export function QueryStates<Data>({ query, failure, header, children }: QueryStatesProps<Data>) {
   if (query.isPending)
     return (

@@ -19,7 +19,7 @@ export function LoadingState({ label }: { label?: string }) {
 interface FailedStateProps {
   title?: string;
   message: string;
-  /** What was thrown. */
+  /** The error that was thrown; the ID of its request is shown. */
   error?: unknown;
   /** Replaces Retry, which reloads the page. */
   action?: ReactNode;

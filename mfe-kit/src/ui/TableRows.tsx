@@ -30,7 +30,7 @@ interface TableRowsProps<Row> {
   rowKey: (row: Row) => string;
 }
 
-/** Whether a list of this length omits the rows that are far from the viewport. */
+/** Returns whether a list of this length omits the rows that are far from the viewport. */
 export function isDrawnInBlocks(rows: readonly unknown[]): boolean {
   return rows.length > DRAWN_WHOLE;
 }
@@ -156,7 +156,7 @@ function followLink({ target, currentTarget, nativeEvent }: MouseEvent<HTMLTable
   link?.dispatchEvent(new globalThis.MouseEvent('click', nativeEvent));
 }
 
-/** Whether all rows have to be drawn, because the user searches in the page or prints it. */
+/** Returns whether all rows have to be drawn, because the user searches in the page or prints it. */
 function useDrawnWhole(rows: readonly unknown[]): boolean {
   // Until the list changes: browsers do not tell when a search has ended.
   const [wholeRows, setWholeRows] = useState<readonly unknown[] | null>(null);

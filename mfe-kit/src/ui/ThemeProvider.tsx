@@ -29,7 +29,7 @@ function antdConfig(name: Theme): NonNullable<Config['theme']> {
 
 const FLAT = { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' };
 
-/** What antd's components say by themselves; it comes without Swahili. */
+/** The locale of antd's components, with the kit's texts: antd has none for Swahili. */
 function antdLocale(locale: string) {
   const { noOptions: description, ok, cancel } = uiTexts();
   return { locale, Empty: { description }, Modal: { okText: ok, cancelText: cancel, justOkText: ok } };

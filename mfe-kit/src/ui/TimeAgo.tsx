@@ -3,7 +3,7 @@ import { formatDateTime, now, relativeTime } from 'mfe-kit';
 
 const REDRAWN_MS = 30_000;
 
-/** How long ago a time was, kept up to date, with the exact time in its title. */
+/** A relative time such as '5 minutes ago', kept up to date, with the exact time in its title. */
 export function TimeAgo({ moment }: { moment: string }) {
   const [current, setCurrent] = useState(now);
 

@@ -12,7 +12,7 @@ export interface Column<Row> {
   title: string;
   /** Draws the cell of a row. */
   cell: (row: Row) => ReactNode;
-  /** Whether the title is a button that calls `onSort`. */
+  /** `true` if the title is a button that calls `onSort`. */
   isSortable?: boolean;
   /** For amounts. */
   align?: 'right';

@@ -13,7 +13,7 @@ export interface ListFilters {
   disburser: string;
 }
 
-/** What the filters of a list need to know of a row. */
+/** The facts of a row that the filters of a list need. */
 export interface FilteredFacts {
   /** A time in RFC 3339; '' if it is missing. */
   date: string;
@@ -45,12 +45,12 @@ export function writeFilters(address: URLSearchParams, filters: ListFilters): vo
   }
 }
 
-/** How many filters are set; a range counts once. */
+/** The number of filters that are set; a range counts as one. */
 export function countFilters({ from, to, min, max, approver, disburser }: ListFilters): number {
   return [from || to, min || max, approver, disburser].filter(Boolean).length;
 }
 
-/** Tells whether a row passes the filters; `null` if none is set. Both ends of a range are inside. */
+/** A function that tells whether a row passes the filters; `null` if none is set. Ranges are inclusive. */
 export function rowFilter(filters: ListFilters): ((facts: FilteredFacts) => boolean) | null {
   if (countFilters(filters) === 0) return null;
   const { from, to, min, max, approver, disburser } = filters;

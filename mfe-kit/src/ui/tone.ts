@@ -1,7 +1,7 @@
 import type { IconName } from './Icon';
 import classes from './tone.module.css';
 
-/** What a tint says: paid, waiting, failed, a hint, or nothing in particular. */
+/** The meaning of a tint: paid, waiting, failed, a hint, or nothing in particular. */
 export type Tone = 'good' | 'wait' | 'bad' | 'info' | 'plain';
 
 /** The class that gives a bordered part the colours of a tone. */

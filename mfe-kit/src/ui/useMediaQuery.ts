@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react';
 
-/** Whether a media query matches, such as `(max-width: 767px)`; redraws on change. */
+/** Returns whether a media query matches, such as `(max-width: 767px)`; redraws on change. */
 export function useMediaQuery(query: string): boolean {
   const subscribe = useCallback(
     (onChange: () => void) => {
