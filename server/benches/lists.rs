@@ -1,5 +1,5 @@
-//! How fast the pending list is served, compared with axum sending the same bytes from memory and
-//! with three mock servers; the time to start; and the memory used.
+//! The speed at which the pending list is served, compared with axum sending the same bytes from memory
+//! and with three mock servers; the time to start; and the memory used.
 //!
 //! Servers, writer and load generator are separate processes on one machine, so compare the ratios,
 //! not the rates. `cargo bench --bench lists`.
@@ -166,7 +166,7 @@ async fn measure_peers(folder: &Path, list: &[u8], server: &Server, signed_in: &
     }
 }
 
-/// What is asked of a server, and how fast it answered in each round.
+/// A request to a server, and the rate of its answers in each round.
 struct Asked {
     what: String,
     address: SocketAddr,

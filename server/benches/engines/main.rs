@@ -46,9 +46,9 @@ use tokio::{
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_secs(2);
 const LOANS: usize = 120_000;
-/// How many payouts are made at the same time through each server.
+/// The number of payouts made at the same time through each server.
 const PAYOUTS_AT_ONCE: usize = 250;
-/// How long the network takes each way.
+/// The latency of the network in each direction.
 const NETWORK: Duration = Duration::from_millis(1);
 const SECRETS: [&str; 4] =
     ["--jwt-secret", "the-secret-of-the-servers-of-a-bench", "--console-token", "a-token-of-a-bench"];
@@ -366,7 +366,7 @@ impl Drop for Server {
     }
 }
 
-/// How many transactions PostgreSQL has committed in a database; a single statement counts as one.
+/// The number of transactions that PostgreSQL has committed in a database; a single statement counts as one.
 struct Transactions(i64);
 
 impl Transactions {

@@ -38,7 +38,7 @@ impl Proxy {
         Self { address, statements }
     }
 
-    /// How many statements have passed: simple queries, and executions of prepared ones.
+    /// The number of statements that have passed: simple queries, and executions of prepared ones.
     pub fn statements(&self) -> u64 {
         self.statements.load(Ordering::Relaxed)
     }
@@ -74,7 +74,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, delay: Duration, mut count: Opti
 /// without a type.
 struct Count {
     counter: Arc<AtomicU64>,
-    /// How many bytes of the current message's body are still to come.
+    /// The number of bytes of the current message's body that are still to come.
     left: usize,
     /// The beginning of the next message.
     head: Vec<u8>,

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-/// How often each figure is measured: `rounds`, unless `MKOPO_BENCH_ROUNDS` says otherwise.
+/// The number of times that each figure is measured: `rounds`, unless `MKOPO_BENCH_ROUNDS` says otherwise.
 pub fn rounds(rounds: usize) -> usize {
     std::env::var("MKOPO_BENCH_ROUNDS").map_or(rounds, |number| number.parse().unwrap())
 }
@@ -13,7 +13,7 @@ pub fn rounds(rounds: usize) -> usize {
 pub struct Section {
     bench: &'static str,
     title: &'static str,
-    /// How the figures are measured, in Markdown.
+    /// The method of measurement, in Markdown.
     how: String,
     /// The versions of what takes part, besides the server.
     software: Vec<String>,

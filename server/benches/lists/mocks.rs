@@ -1,5 +1,5 @@
-//! What teams otherwise use to serve such a list: mock servers from npm, each configured to send it unchanged and to
-//! do as little else as possible.
+//! The tools that teams otherwise use to serve such a list: mock servers from npm, each configured to send it
+//! unchanged and to do as little else as possible.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,7 +13,7 @@ use super::{Asked, Other, PENDING, cores, free_address};
 pub struct Mock {
     /// In a version that runs on Node.js 20.
     pub package: &'static str,
-    /// How many times as fast the list is to be.
+    /// The target for the speed of the list, as a multiple of the mock server's.
     pub target: &'static str,
     /// Its command, and what that takes before the port; none if it is started as a library.
     command: Option<(&'static str, &'static str)>,

@@ -1,4 +1,4 @@
-//! What Linux says of a process.
+//! Figures of a process, as Linux gives them.
 
 use std::time::Duration;
 

@@ -24,13 +24,13 @@ use self::{
     figures::{Section, rounds},
 };
 
-/// How many sandboxes there are on one server.
+/// The number of sandboxes on one server.
 const SANDBOXES: usize = 140;
 
-/// How many are measured one by one.
+/// The number of sandboxes that are measured one by one.
 const SAMPLES: usize = 30;
 
-/// How many are open at once.
+/// The number of sandboxes that are open at once.
 const OPEN: usize = 100;
 
 const PENDING: &str = "/api/v1/disbursements/pending";

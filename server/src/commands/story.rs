@@ -63,15 +63,15 @@ pub struct AddLink {
     #[arg(long = "role", value_name = "ROLE")]
     pub roles: Vec<String>,
 
-    /// How many sandboxes it makes; 1 by default.
+    /// Maximum number of sandboxes that it makes; 1 by default.
     #[arg(long, value_name = "NUMBER")]
     pub worlds: Option<u32>,
 
-    /// How long each sandbox is there, such as 30m or 2h; 2h by default.
+    /// Lifetime of each sandbox, such as 30m or 2h; 2h by default.
     #[arg(long, value_name = "DURATION")]
     pub lives_for: Option<String>,
 
-    /// How long the link works, such as 12h or 7d; 7d by default.
+    /// Time for which the link works, such as 12h or 7d; 7d by default.
     #[arg(long, value_name = "DURATION")]
     pub works_for: Option<String>,
 }

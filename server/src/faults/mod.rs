@@ -46,7 +46,7 @@ pub enum FaultKind {
 
 store::stored_as_text!(FaultKind);
 
-/// What a fault changes of a call.
+/// The part of a call that a fault changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The answer: it is a failure instead.
@@ -60,7 +60,7 @@ pub enum Target {
 }
 
 impl FaultKind {
-    /// What a fault of this kind changes.
+    /// The part of a call that a fault of this kind changes.
     pub fn target(self) -> Target {
         match self {
             Self::Status => Target::Answer,
@@ -106,11 +106,11 @@ pub struct Fault {
     /// The probability of a hit, in millionths.
     #[serde(rename = "probability", serialize_with = "fraction")]
     pub chance: i64,
-    /// The maximum number of hits; `None` for no limit.
+    /// The maximum number of requests that it affects; `None` for no limit.
     pub times: Option<i64>,
     /// The seed of the random sequence.
     pub seed: i64,
-    /// The number of hits so far.
+    /// The number of requests that it has affected.
     pub hits: i64,
 }
 

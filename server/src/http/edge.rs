@@ -47,12 +47,13 @@ const SLOW_CALL: Duration = Duration::from_secs(1);
 /// The only encoding of bodies that is read (RFC 9110).
 const IDENTITY: &str = "identity";
 
-/// What some programs write before UTF-8. JSON has no such character (RFC 8259), and readers may skip it.
+/// The byte order mark, which some programs write before UTF-8. JSON has no such character (RFC 8259), and readers may
+/// skip it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What the edge of a listener knows of the calls behind it.
+/// The configuration of the edge of a listener.
 #[derive(Clone)]
 pub struct Edge {
     /// The sandbox of requests that name none.
@@ -139,10 +140,11 @@ fn record(step: &Span, method: &Method, route: &str, status: StatusCode, took: D
     }
 }
 
-/// What pages send by themselves.
+/// The paths of the calls that pages make by themselves.
 const BY_PAGES: [&str; 2] = ["/slice-reports", "/spans"];
 
-/// The trace of a call of the API, or of one that changes something. What pages load and send by themselves is not traced.
+/// The trace of a call of the API, or of one that changes something. The files that pages load and the calls that they
+/// make by themselves are not traced.
 fn trace(sandbox: &Sandbox, request: &Request, route: Option<&MatchedPath>, request_id: &str) -> Span {
     let path = request.uri().path();
     let is_traced = path.starts_with(API) || !request.method().is_safe() && !BY_PAGES.contains(&path);

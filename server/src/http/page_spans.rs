@@ -52,7 +52,7 @@ struct Reported {
     failed: bool,
 }
 
-/// What a person did.
+/// An act of a person.
 #[derive(Clone, Copy, Deserialize)]
 enum Act {
     #[serde(rename = "sign in")]

@@ -30,7 +30,7 @@ pub struct Known {
     last_used_at: AtomicI64,
     /// When it goes, whether it is used or not, in ms; the largest number for never.
     ends_at: AtomicI64,
-    /// Whether its end can be put off.
+    /// `true` if its end can be put off.
     may_keep: AtomicBool,
     /// When its use was stored last, in ms, and the number of calls stored then and received since.
     stored_at: AtomicI64,

@@ -102,7 +102,7 @@ impl std::fmt::Debug for Sandbox {
     }
 }
 
-/// What a sandbox keeps in memory while it is closed: its recorded calls and their traces.
+/// The state that a sandbox keeps in memory while it is closed: its recorded calls and their traces.
 #[derive(Clone, Debug)]
 pub struct Kept {
     traffic: Arc<Traffic>,

@@ -125,7 +125,7 @@ mod tests {
         Secrets::of(&nothing, &["console-token-of-a-test"]).unwrap()
     }
 
-    /// What is kept of a body: its size, the memory that it takes, and how it is shown.
+    /// The size of a body as it is kept, the memory that it takes, and the value that is shown of it.
     fn kept(body: impl Into<Bytes>) -> (u64, usize, Value) {
         let kept = KeptBody::of(&body.into());
         (kept.size(), kept.kept_bytes(), kept.shown(&secrets()))

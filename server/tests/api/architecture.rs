@@ -21,7 +21,7 @@ const NOT_DOORS: [&str; 2] = ["mkopo/console/view/page.rs", "lending/lists/page.
 struct Uses<'a> {
     modules: &'a HashSet<Vec<String>>,
     module: Vec<String>,
-    /// What the names that the source imports stand for.
+    /// The paths that the names imported by the source stand for.
     imported: HashMap<String, Vec<String>>,
     found: BTreeSet<Vec<String>>,
 }
@@ -144,7 +144,7 @@ impl Visit<'_> for Uses<'_> {
 /// The modules that each module uses, each with one file that does.
 type Graph = BTreeMap<String, BTreeMap<String, String>>;
 
-/// What each source uses.
+/// Each source, and the modules that it uses.
 fn uses() -> Vec<(Source, BTreeSet<Vec<String>>)> {
     let sources = sources::all();
     let modules: HashSet<Vec<String>> = sources.iter().map(Source::module).collect();
@@ -205,7 +205,7 @@ fn graphs() -> BTreeMap<String, Graph> {
     graphs
 }
 
-/// Whether `from` reaches `to`, over at least one edge.
+/// Returns whether `from` reaches `to`, over at least one edge.
 fn reaches(graph: &Graph, from: &str, to: &str) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![from];

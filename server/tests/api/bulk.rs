@@ -1,4 +1,4 @@
-//! What stays fast however many rows there are: nothing reads or changes more rows than it needs.
+//! Work that stays fast however many rows there are: nothing reads or changes more rows than it needs.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn count(app: &TestApp, sql: &'static str) -> i64 {
     query_scalar(sql).fetch_one(&mut *reader(app).await).await.unwrap()
 }
 
-/// What `act` returns, and the counts before it and after each commit, until there are only `last`.
+/// The result of `act`, and the counts before it and after each commit, until there are only `last`.
 async fn counts_while<T>(
     app: &TestApp,
     sql: &'static str,

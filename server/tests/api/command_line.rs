@@ -727,7 +727,7 @@ async fn lists_are_printed_as_json() {
     assert_eq!(accounts, app.console(Method::GET, "/staff", None).await.json());
 }
 
-/// What a service in demo mode prints before the address of its console.
+/// The lines that a service in demo mode prints before the address of its console.
 fn said_on(listen: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut command = mkopo();

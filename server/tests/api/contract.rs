@@ -240,7 +240,7 @@ fn failures() -> Vec<Failure> {
     ]
 }
 
-/// Whether `text` is `pattern`, in which `…` stands for any text.
+/// Returns whether `text` matches `pattern`, in which `…` stands for any text.
 fn is_like(pattern: &str, text: &str) -> bool {
     let Some((before, after)) = pattern.split_once('…') else { return pattern == text };
     let Some(rest) = text.strip_prefix(before) else { return false };

@@ -1,4 +1,4 @@
-//! What was answered survives a power failure.
+//! Changes that were answered survive a power failure.
 
 use std::process::Command;
 

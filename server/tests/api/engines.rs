@@ -249,7 +249,7 @@ fn every_insert_names_its_columns() {
     );
 }
 
-/// What concurrent writes need; a file has one writer at a time.
+/// Tables that concurrent writes need; a file has one writer at a time.
 const ONLY_ON_POSTGRES: [&str; 1] = ["write_turn"];
 
 /// The tables, indexes and fixed rows in the migrations of an engine, in a dialect common to both.

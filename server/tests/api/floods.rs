@@ -1,4 +1,4 @@
-//! What a caller without a session can make the service do: never grow, never stop, never lock others out.
+//! Floods from callers without a session: the service never grows, never stops and never locks others out.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -94,7 +94,7 @@ async fn served(app: &TestApp, limits: Limits) -> std::net::SocketAddr {
     address
 }
 
-/// Whether the service answers on this connection.
+/// Returns whether the service answers on this connection.
 async fn answers(stream: &mut TcpStream) -> bool {
     if stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.is_err() {
         return false;

@@ -132,7 +132,7 @@ fn resident() -> Option<u64> {
     Some(pages * 4096)
 }
 
-/// How much memory may grow once the caches are full: after the first tenth of the requests.
+/// The maximum growth of memory, in bytes, once the caches are full: after the first tenth of the requests.
 const MAX_GROWTH: u64 = 64 << 20;
 
 async fn attack(requests: u64) {

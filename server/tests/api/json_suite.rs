@@ -1,5 +1,5 @@
-//! What RFC 8259 calls JSON is read, and nothing else is: cases as in the usual suites for parsers of JSON, each as the
-//! value of a field that a call does not know.
+//! Everything that RFC 8259 calls JSON is read, and nothing else: cases as in the usual suites for parsers of JSON,
+//! each as the value of a field that a call does not know.
 
 use axum::{
     body::Body,

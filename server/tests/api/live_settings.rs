@@ -1,4 +1,4 @@
-//! What the live screens keep: settings of the portal and of each person, and what roles may do.
+//! The settings that the live screens keep, of the portal and of each person, and the permissions of roles for them.
 
 use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
@@ -14,12 +14,12 @@ use crate::{
 
 pub const LIVE: [&str; 2] = ["--screens", "live"];
 
-/// What everybody has at first.
+/// The preferences that everybody has at first.
 fn preferences() -> Value {
     json!({"language": "en", "time_zone": null, "notify_by_email": false, "notify_by_sms": false})
 }
 
-/// What [`set_rules`] sets, with some of it changed.
+/// The rules that [`set_rules`] sets, with some of them changed.
 fn rules(change: &Value) -> Value {
     let mut rules = json!({
         "session_minutes": 480, "maximum_amount": null, "confirmation_required": true, "auto_retry": false,
@@ -40,7 +40,7 @@ pub async fn set_preferences(staff: &Staff<'_>, preferences: Value) -> Value {
     answer.json()["preferences"].take()
 }
 
-/// What `admin` has, and everybody.
+/// The preferences of `admin`, and the settings of everybody.
 async fn kept(admin: &Staff<'_>) -> [Value; 2] {
     [admin.get("/api/v1/preferences").await.json(), admin.get("/api/v1/settings").await.json()]
 }

@@ -11,7 +11,7 @@ use tokio::{
     sync::Notify,
 };
 
-/// How the server behaves.
+/// The behaviour of the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Behaviour {
     /// Accepts every message.

@@ -122,7 +122,7 @@ impl Caller<'_> {
         self.send(slice_reports::call("192.0.2.1", &reports)).await;
     }
 
-    /// What only the live screens call.
+    /// The operations that only the live screens call.
     async fn on_live_screens() -> BTreeSet<(&'static str, String)> {
         let app = TestApp::start_with(&LIVE).await;
         let mut caller = Caller { app: &app, called: BTreeSet::new() };

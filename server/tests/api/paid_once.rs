@@ -234,7 +234,7 @@ async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
     assert_paid_once_by_the_next_call(&app, &agent, loan).await;
 }
 
-/// What left mobile money's account since the start, settled with us or not.
+/// The money that left mobile money's account since the start, settled with us or not, in KES.
 async fn money_out(app: &TestApp) -> i64 {
     50_000_000 - app.sandbox.mobile_money.scenario().await.unwrap().float.0
 }

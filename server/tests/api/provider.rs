@@ -380,7 +380,7 @@ async fn it_does_not_start_in_demo_mode_or_without_tls() {
     }
 }
 
-/// What the console says of the provider once `count` calls were checked.
+/// The console's report on the provider once `count` calls were checked.
 async fn report(app: &TestApp, count: u64) -> serde_json::Value {
     let mut report = serde_json::Value::Null;
     wait_until("the calls are checked", async || {
@@ -410,7 +410,7 @@ async fn calls_to_our_own_provider_keep_to_the_contract() {
     assert_eq!(report["skipped"], 0);
 }
 
-/// What `GET /auth/me` answers, with changes.
+/// An answer to `GET /auth/me`, with changes.
 fn user(change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
     let mut user = json!({
         "id": "1", "username": "wanjiru", "name": "Wanjiru Kamau", "email": "wanjiru@example.com", "role": "agent",

@@ -195,7 +195,7 @@ async fn a_recording_that_cannot_be_leaves_no_sandbox_behind() {
     Given::make(&app, json!({"name": "wrong", "recording": recording})).await;
 }
 
-/// How many loans wait, and how many payouts there are.
+/// The number of loans that wait, and the number of payouts.
 async fn waiting_and_paid(app: &TestApp) -> (usize, usize) {
     let count = async |sql: &'static str| -> i64 {
         let mut reader = app.sandbox.database.read().await.unwrap();

@@ -53,7 +53,7 @@ pub struct Stub {
     serving: JoinHandle<()>,
 }
 
-/// What a stub does with a request.
+/// The reply of a stub to a request.
 #[derive(Clone)]
 pub enum Reply {
     /// Sends this and closes the connection.

@@ -145,7 +145,7 @@ async fn a_copy_that_is_put_in_place_is_noticed_on_postgresql() {
     test_store::administer(&format!("DROP DATABASE {name}_old"));
 }
 
-/// What a list shows of loan ids.
+/// The ids of the loans in the pending list.
 async fn ids(staff: &Staff<'_>) -> Vec<String> {
     staff.pending().await.iter().map(|loan| loan["loan_id"].as_str().unwrap().to_owned()).collect()
 }

@@ -71,7 +71,7 @@ async fn rollout(app: &TestApp) -> Value {
     app.console(Method::GET, "/slices", None).await.json()["slices"][0]["rollout"].clone()
 }
 
-/// What the trail says last: the act, the version, the note, and who.
+/// The last entry of the trail: its act, version, note and author.
 pub async fn last(app: &TestApp) -> Value {
     let event = app.console(Method::GET, "/slices", None).await.json()["trail"][0].clone();
     json!([event["act"], event["version"], event["note"], event["by"]])

@@ -19,7 +19,7 @@ use crate::{
 
 const SANDBOXES: usize = 4;
 
-/// What is done in a sandbox.
+/// An act in a sandbox.
 #[derive(Clone, Debug)]
 enum Act {
     Pay,
@@ -49,7 +49,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What a sandbox must show.
+/// The state that a sandbox must show.
 struct Model<'a> {
     given: Given<'a>,
     session: String,

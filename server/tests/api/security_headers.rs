@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
-/// What an answer that is no page allows a browser to do with it: nothing.
+/// The policy of an answer that is no page: a browser may do nothing with it.
 const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// Fails the test unless the answer to a request of `uri` has every header that protects browsers, once. Every answer of

@@ -48,7 +48,7 @@ fn text(answer: &Answer) -> String {
     String::from_utf8(answer.bytes.clone()).unwrap()
 }
 
-/// What a browser gets at `path`.
+/// The answer that a browser gets at `path`.
 async fn opened(app: &TestApp, path: &str) -> Answer {
     let request = Request::get(path).header(header::ACCEPT, "text/html");
     app.send(request.body(Body::empty()).unwrap()).await

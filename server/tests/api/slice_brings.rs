@@ -1,4 +1,4 @@
-//! What slices bring: screens, menu entries, and the integrity of everything that browsers load.
+//! The additions of slices: screens, menu entries, and the integrity of everything that browsers load.
 
 use axum::http::StatusCode;
 use insta::assert_snapshot;

@@ -65,7 +65,7 @@ fn row(version: &str, place: &str, times: i64, people: i64) -> Kept {
     (version.to_owned(), "TypeError".to_owned(), place.to_owned(), times, people)
 }
 
-/// How much was dropped for that reason.
+/// The count of crash data dropped for that reason.
 async fn dropped(app: &TestApp, reason: &str) -> Option<u64> {
     let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
     let name = format!("mkopo_slice_crash_data_dropped_total{{reason=\"{reason}\"}} ");

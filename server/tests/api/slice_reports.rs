@@ -1,4 +1,4 @@
-//! What pages report of slices, and what is kept of it.
+//! Reports of pages on slices, and the data that is kept of them.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -29,7 +29,7 @@ pub fn call(address: &str, body: &Value) -> Request<Body> {
     request
 }
 
-/// What the pages at `address` report of mfe-loans.
+/// Sends `reports`, as the pages at `address` do.
 pub async fn report(app: &TestApp, address: &str, session: Option<&str>, reports: &[Value]) -> Answer {
     app.send(call(address, &json!({"session": session, "reports": reports}))).await
 }

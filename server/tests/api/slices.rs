@@ -768,7 +768,7 @@ async fn two_large_builds_at_once_are_published_in_time_and_compressed_afterward
     compressing.abort();
 }
 
-/// How many files are to be compressed.
+/// The number of files that are to be compressed.
 async fn waiting(app: &TestApp) -> i64 {
     query_scalar("SELECT count(*) FROM slice_file WHERE compress_at IS NOT NULL")
         .fetch_one(&mut app.sandbox.database.read().await.unwrap())

@@ -1,4 +1,4 @@
-//! What the process does with logs and spans: that is decided once for all threads.
+//! The handling of logs and spans, which is decided once for all threads of the process.
 
 use std::{cell::RefCell, io::Write, sync::Once};
 
@@ -44,7 +44,7 @@ pub fn capture() {
     CAPTURED.set(Some(Vec::new()));
 }
 
-/// What was captured.
+/// The log that was captured.
 pub fn captured() -> String {
     String::from_utf8(CAPTURED.take().unwrap()).unwrap()
 }

@@ -93,7 +93,7 @@ pub struct TestApp {
     portal: Router,
     console: Router,
     data_dir: Arc<TempDir>,
-    /// How often it was started; each start generates other ids, as a real one does.
+    /// The number of starts; each generates other ids, as a real one does.
     starts: u64,
 }
 
@@ -562,7 +562,7 @@ pub fn waiting(pending: &[Value]) -> impl Iterator<Item = &Value> {
     })
 }
 
-/// What the portal sends to pay `loan` out.
+/// The body that the portal sends to pay `loan` out.
 pub fn disbursement_of(loan: &Value) -> Value {
     json!({
         "agent_id": 1,
@@ -609,7 +609,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether it is a replay of the first answer.
+    /// Returns whether it is a replay of the first answer.
     pub fn is_replay(&self) -> bool {
         self.headers.get("idempotent-replayed").is_some_and(|value| value == "true")
     }

@@ -36,7 +36,7 @@ static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
     name
 });
 
-/// Whether the tests run on PostgreSQL.
+/// Returns whether the tests run on PostgreSQL.
 pub fn is_postgres() -> bool {
     POSTGRES.is_some()
 }

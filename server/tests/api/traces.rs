@@ -365,7 +365,7 @@ async fn an_event_links_to_the_trace_of_its_call() {
     assert!(html(&events).contains(&link), "{}", html(&events));
 }
 
-/// What a page reports, from its own origin.
+/// A report of a page, from its own origin.
 pub fn of_page(body: &Value) -> Request<Body> {
     let mut request = Request::post("/spans")
         .header(header::HOST, "portal")

@@ -19,7 +19,7 @@ use crate::{
     test_app::{CONSOLE_TOKEN, Listener, Staff, TestApp, request, waiting},
 };
 
-/// How long an event is waited for.
+/// The maximum wait for an event.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const PATH: &str = "/api/v1/events";
@@ -80,7 +80,7 @@ impl Stream {
         all
     }
 
-    /// Whether it ends, whatever is told before.
+    /// Returns `true` once it has ended, whatever is told before.
     async fn ends(&mut self) -> bool {
         while self.next().await.is_some() {}
         true

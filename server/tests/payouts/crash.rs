@@ -32,7 +32,7 @@ use crate::{
 
 const CALLERS: usize = 8;
 
-/// How many loans there are to pay.
+/// The number of loans to pay.
 pub const LOANS: usize = 6000;
 
 /// The largest number of loans that [`fill`] adds in one transaction.
@@ -112,11 +112,11 @@ pub struct Answers {
     open: Vec<usize>,
     /// Receipts of loans that were answered as paid.
     pub paid: HashMap<usize, String>,
-    /// How many were answered as failed: their request never reached mobile money.
+    /// The number of calls answered as failed: their request never reached mobile money.
     pub failed: usize,
-    /// How many were refused because the database could not be written.
+    /// The number of calls refused because the database could not be written.
     pub refused: usize,
-    /// How many calls were sent.
+    /// The number of calls that were sent.
     pub asked: usize,
 }
 
@@ -229,7 +229,7 @@ fn pay_until_refused(server: &Server, answers: &Mutex<Answers>) {
     });
 }
 
-/// What the data may have lost.
+/// The commits that the data may have lost.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Lost {
     Nothing,

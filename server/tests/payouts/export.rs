@@ -18,7 +18,7 @@ use crate::{
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PAGE: &str = "00f067aa0ba902b7";
 
-/// What a receiver does with an export.
+/// The behaviour of a receiver when it gets an export.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Behaviour {
     Takes,

@@ -102,7 +102,7 @@ fn pay_and_hit(cluster: &Cluster, servers: &[Server], fault: &str, answers: &Mut
     })
 }
 
-/// How far the clocks of the servers' machines are off.
+/// The offsets of the clocks of the servers' machines.
 type Clocks = [&'static str; SERVERS];
 
 const RIGHT_CLOCKS: Clocks = ["+0"; SERVERS];
@@ -170,7 +170,7 @@ fn a_cluster_whose_servers_clocks_differ_loses_nothing_and_pays_nothing_twice() 
     fail_over_repeatedly(rounds(), true, CLOCKS_OFF_BY);
 }
 
-/// How many sandboxes are paid in at once.
+/// The number of sandboxes in which loans are paid at once.
 const PAID_IN: usize = 4;
 
 /// More than are paid in a sandbox in a round.

@@ -1,4 +1,4 @@
-//! What a test has observed of payouts, and must stay so.
+//! A test's observations of payouts, which must stay true.
 
 use std::collections::{BTreeMap, HashMap};
 

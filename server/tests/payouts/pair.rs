@@ -20,7 +20,7 @@ use crate::{
     test_store,
 };
 
-/// How many servers there are.
+/// The number of servers.
 pub const SERVERS: usize = 2;
 
 /// Long enough for the database threads to finish a statement.
@@ -44,9 +44,9 @@ impl Server {
 pub struct Pair {
     folder: Arc<TempDir>,
     servers: [Option<Server>; SERVERS],
-    /// What a right clock shows.
+    /// The time that a right clock shows.
     real_time: UnixMillis,
-    /// How often a server was started; each start generates other ids.
+    /// The number of starts of servers; each generates other ids.
     starts: u64,
 }
 

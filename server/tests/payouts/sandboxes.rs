@@ -108,7 +108,7 @@ fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so_on_postgresql()
     });
 }
 
-/// What a client knows of the sandboxes that it has made and removed.
+/// The sandboxes that a client has made and removed, as far as it was answered.
 #[derive(Default)]
 pub struct Answered {
     pub made: BTreeSet<String>,

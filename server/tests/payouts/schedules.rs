@@ -40,7 +40,7 @@ const SNAPSHOTS: [&str; 2] = ["one", "two"];
 
 const HALF_AN_HOUR_MS: i64 = 30 * 60 * 1000;
 
-/// What happens next; `on` is the server that it happens to.
+/// A step of a schedule; `on` is the server that it happens to.
 #[derive(Clone, Debug)]
 enum Step {
     /// A call to pay a loan out, with one of three keys or none.
@@ -224,7 +224,7 @@ async fn money(app: &TestApp) -> [i64; 2] {
 struct Running {
     on: usize,
     call: Call,
-    /// Whether it began before other data was put in place.
+    /// `true` if it began before other data was put in place.
     is_older: bool,
     answer: JoinHandle<Answer>,
 }
@@ -244,10 +244,10 @@ struct DemoData {
     pair: Pair,
     running: Vec<Running>,
     known: Known,
-    /// What was known when each snapshot was saved.
+    /// The observations at the time when each snapshot was saved.
     snapshots: HashMap<&'static str, Known>,
     kept: Kept,
-    /// Whether the time never was a day ahead, where keys expire.
+    /// `true` if the time never was a day ahead, when keys expire.
     has_keys: bool,
     looks: usize,
 }

@@ -632,7 +632,7 @@ fn tls_to_postgresql_requires_a_trusted_certificate_on_postgresql() {
     assert!(open.len() >= 3 && open.iter().all(|is_encrypted| *is_encrypted), "{open:?}");
 }
 
-/// How far the machines' clocks are off: 10 minutes ahead, an hour behind, and right.
+/// The offsets of the machines' clocks: 10 minutes ahead, an hour behind, and right.
 pub const CLOCKS_OFF_BY: [&str; SERVERS] = ["+10m", "-1h", "+0"];
 
 /// The longest that a payout may be PENDING, by PostgreSQL's clock.

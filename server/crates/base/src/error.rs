@@ -199,7 +199,7 @@ impl Failure {
 pub struct FailureFormat {
     /// The id of the request.
     pub request_id: Arc<str>,
-    /// Whether to use the format of RFC 9457.
+    /// `true` for the format of RFC 9457.
     pub problem: bool,
 }
 
@@ -288,7 +288,7 @@ impl FailureBody {
     }
 }
 
-/// What caused a 500, as an extension of the response. It is not sent: tests in the same process show it.
+/// The cause of a 500, as an extension of the response. It is not sent: tests in the same process show it.
 #[derive(Clone, Debug)]
 pub struct Cause(pub String);
 

@@ -1,4 +1,4 @@
-//! What the contract says: its operations, and the schemas of their bodies.
+//! The content of the contract: its operations, and the schemas of their bodies.
 
 use std::{
     collections::HashMap,

@@ -82,7 +82,7 @@ pub struct Difference {
     pub kind: DifferenceKind,
     /// The place: a header, a parameter, the status, or a path in the body with `*` for list elements.
     pub place: String,
-    /// A description without any value of the body.
+    /// A description of the difference, without any value of the body.
     pub text: String,
     /// The shape of the value around the place, where it was first found.
     pub example: Value,
@@ -95,8 +95,8 @@ pub struct Difference {
 pub struct Differences {
     /// Those that were found, each once.
     pub found: Vec<Difference>,
-    /// Whether everything was checked: at most 100 different differences, 32 MiB and 20,000 values of each row are,
-    /// and a list for as long as is given.
+    /// `true` if everything was checked. The limits are 100 different differences, 32 MiB, 20,000 values of each row,
+    /// and the time that is given for a list.
     pub is_whole: bool,
 }
 

@@ -1,9 +1,9 @@
-//! What the product is about: staff sign in, see the loans that wait, and pay each of them out once.
+//! The core of the product: staff sign in, see the loans that wait, and pay each of them out once.
 //!
 //! A folder is a noun: its acts, the rules they follow, their SQL, and `api.rs`, the calls of the contract.
 //! Acts take the [`world::World`] that they work in, or their noun's own state ([`auth::Auth`],
 //! [`payouts::Payouts`], …). Nothing here knows the console, sandboxes, faults, slices or the program.
-//! What others want to know goes out through [`world::World::tell`].
+//! Events that others want to know of go out through [`world::World::tell`].
 
 // The data and the time that acts work on.
 pub mod world;

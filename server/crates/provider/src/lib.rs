@@ -56,7 +56,7 @@ pub struct Provider {
     timeout: Duration,
     /// The largest answer, in bytes.
     body_limit: u64,
-    /// Whether browsers reach the portal by TLS.
+    /// `true` if browsers reach the portal by TLS.
     behind_tls: bool,
     calls: Arc<Semaphore>,
     observer: Observer,
@@ -64,7 +64,7 @@ pub struct Provider {
     waiting: Mutex<Option<Waiting>>,
     /// The differences of calls from the contract.
     pub held: Arc<Held>,
-    /// Whether the console's faults hit payouts too.
+    /// `true` if the console's faults hit payouts too.
     pub has_payout_faults: bool,
 }
 

@@ -179,7 +179,7 @@ pub struct Settings {
           value_name = "DOMAINS")]
     pub sandbox_mail_domains: Vec<String>,
 
-    /// Whether these are the settings of a sandbox.
+    /// `true` if these are the settings of a sandbox.
     #[arg(skip)]
     pub is_sandbox: bool,
 

@@ -56,7 +56,7 @@ impl FileCache {
 #[derive(Debug)]
 pub struct File {
     pub read_at: UnixMillis,
-    /// Whether it will not be compressed any more.
+    /// `true` if it will not be compressed any more.
     pub is_final: bool,
     pub media_type: &'static str,
     pub content: Bytes,

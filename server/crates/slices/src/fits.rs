@@ -1,4 +1,4 @@
-//! Whether a build can go live beside the builds of the others that browsers get.
+//! The check that a build can go live beside the other builds that browsers get.
 
 use crate::{
     brings::{Brings, Shell},

@@ -3,7 +3,7 @@
 //! portal is live until another is published.
 //!
 //! A sandbox has the builds of `main`, of which the same is live, until it chooses another or one is published in it.
-//! What is published in a sandbox is stored in its own database: it exists nowhere else, and goes with it.
+//! Builds that are published in a sandbox are stored in its own database: they exist nowhere else, and go with it.
 
 // The builds and the reports of a world, and the calls that pages make with them.
 mod file_cache;

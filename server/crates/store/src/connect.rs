@@ -34,7 +34,7 @@ pub(crate) fn sqlite_options(file: &Path) -> SqliteConnectOptions {
 #[derive(Clone)]
 pub(crate) struct PostgresOptions {
     pub options: Box<PgConnectOptions>,
-    /// Whether there is a pooler in transaction mode.
+    /// `true` if there is a pooler in transaction mode.
     pub is_pooled: bool,
 }
 

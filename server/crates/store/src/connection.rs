@@ -31,10 +31,10 @@ pub enum Connection {
 /// A connection with its owner.
 pub struct Held<DB: sqlx::Database> {
     owner: Owner<DB>,
-    /// Whether a pooler in transaction mode is in between. It gives each transaction another connection to
+    /// `true` if a pooler in transaction mode is in between. It gives each transaction another connection to
     /// the server, so nothing is prepared by name.
     is_pooled: bool,
-    /// Whether its statements may take long.
+    /// `true` if its statements may take long.
     is_long: bool,
 }
 

@@ -33,7 +33,7 @@ pub struct ServerLease {
     server_id: String,
     /// The count of renewals in the row, as this server left it.
     renewals: AtomicI64,
-    /// Whether the last renewal was written.
+    /// `true` if the last renewal was written.
     is_renewed: AtomicBool,
 }
 

@@ -41,7 +41,7 @@ pub(super) enum Order {
 
 /// A caller that waits for a transaction.
 pub(super) struct Begin {
-    /// Whether no other transaction of any server may run meanwhile.
+    /// `true` if no other transaction of any server may run meanwhile.
     pub is_alone: bool,
     /// The caller's places in the queue, released when its transaction begins.
     pub places: Vec<OwnedSemaphorePermit>,
@@ -55,7 +55,7 @@ pub(super) struct Begin {
 pub(super) enum Target {
     Sqlite {
         options: Box<SqliteConnectOptions>,
-        /// Whether a commit must survive a power failure.
+        /// `true` if a commit must survive a power failure.
         is_durable: bool,
     },
     Postgres(PostgresOptions, Excludes),

@@ -42,18 +42,18 @@ struct Collector {
     open: Option<Mutex<HashMap<SpanId, Kept>>>,
 }
 
-/// What happens to traces, for the console.
+/// The state of tracing, for the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// They are not taken.
+    /// Traces are not taken.
     Off,
-    /// They are kept in memory.
+    /// Traces are kept in memory.
     Kept,
-    /// They are exported.
+    /// Traces are exported.
     Exported,
 }
 
-/// What happens to the traces of this process.
+/// The state of tracing in this process.
 pub fn state() -> State {
     match COLLECTOR.get() {
         None => State::Off,
@@ -118,13 +118,13 @@ where
     metadata.target() == ROOT || context.lookup_current().is_some()
 }
 
-/// Whether traces are collected.
+/// Returns whether traces are collected.
 pub(crate) fn is_on() -> bool {
     COLLECTOR.get().is_some()
 }
 
-/// Whether the trace of a call is taken. `remote` is the caller's span, if it is valid; `request_id` ends in random
-/// digits.
+/// Returns whether the trace of a call is taken. `remote` is the caller's span, if it is valid; `request_id` ends in
+/// random digits.
 pub(crate) fn takes(remote: &SpanContext, request_id: &str) -> bool {
     let Some(collector) = COLLECTOR.get() else { return false };
     let digits = request_id.len().saturating_sub(12);
@@ -142,7 +142,7 @@ pub(crate) fn keep(span: &tracing::Span, kept: &Kept) {
 }
 
 impl Kept {
-    /// Adds what a person did on a page to the trace that its calls went on with.
+    /// Adds the act of a person on a page to the trace that its calls went on with.
     pub fn add_page(&self, page: PageSpan) {
         let Some(collector) = COLLECTOR.get() else { return };
         let is_added = match &collector.open {
@@ -206,7 +206,7 @@ impl SpanProcessor for Keep {
 struct Sampling {
     /// The share of all traces, 0 to 1.
     share: f64,
-    /// Whether a caller's decision counts instead.
+    /// `true` if a caller's decision counts instead.
     by_parent: bool,
 }
 

@@ -68,7 +68,7 @@ pub fn processor(resource: &Resource) -> anyhow::Result<Queue> {
     Ok(queue)
 }
 
-/// How spans are written (`OTEL_EXPORTER_OTLP_PROTOCOL`).
+/// The protocol in which spans are exported (`OTEL_EXPORTER_OTLP_PROTOCOL`).
 fn protocol() -> anyhow::Result<Protocol> {
     match of_exporter("PROTOCOL").as_deref() {
         None | Some("http/protobuf") => Ok(Protocol::HttpBinary),
@@ -77,12 +77,12 @@ fn protocol() -> anyhow::Result<Protocol> {
     }
 }
 
-/// How long one export may take (`OTEL_EXPORTER_OTLP_TIMEOUT`, in ms).
+/// The maximum duration of one export (`OTEL_EXPORTER_OTLP_TIMEOUT`, in ms).
 fn timeout() -> Duration {
     Duration::from_millis(of_exporter("TIMEOUT").and_then(|ms| ms.parse().ok()).unwrap_or(10_000))
 }
 
-/// Exports what a person did on a page.
+/// Exports the act of a person on a page.
 pub fn add_page(page: PageSpan) {
     let Some(queue) = QUEUE.get() else { return };
     let span_context = page.context();

@@ -58,36 +58,36 @@ pub struct KeptSpan {
     pub span_id: SpanId,
     /// The span that it is a part of; all zeros if there is none.
     pub parent_id: SpanId,
-    /// What was done.
+    /// An act of a person, a route, a step or the first word of a statement.
     pub name: Cow<'static, str>,
     /// When it began, by the machine's clock.
     pub began: SystemTime,
-    /// How long it took.
+    /// Its duration.
     pub took: Duration,
-    /// Whether it failed.
+    /// `true` if it failed.
     pub failed: bool,
-    /// What else is known of it.
+    /// Its attributes.
     pub attributes: Vec<KeyValue>,
     /// Other traces that belong to it.
     pub links: Vec<TraceId>,
 }
 
-/// What a person did on a page, as the page reports it.
+/// An act of a person on a page, as the page reports it.
 #[derive(Clone, Debug)]
 pub struct PageSpan {
     /// The trace of the act.
     pub trace_id: TraceId,
     /// The span that the page's calls named as their parent.
     pub span_id: SpanId,
-    /// What was done.
+    /// The act.
     pub name: &'static str,
     /// The pattern of the screen's path.
     pub screen: String,
     /// When it began.
     pub began: SystemTime,
-    /// How long it took.
+    /// Its duration.
     pub took: Duration,
-    /// Whether it failed.
+    /// `true` if it failed.
     pub failed: bool,
 }
 
@@ -175,7 +175,7 @@ impl KeptTrace {
         self.spans.iter().filter(|span| !here.contains(&span.parent_id)).min_by_key(|span| span.began)
     }
 
-    /// How long it took, from the beginning of `root`.
+    /// Its duration, from the beginning of `root`.
     pub fn took(&self, root: &KeptSpan) -> Duration {
         let ends = self.spans.iter().map(|span| span.after(root) + span.took);
         ends.max().unwrap_or_default()
@@ -186,7 +186,7 @@ impl KeptTrace {
         self.spans.iter().flat_map(|span| &span.links).copied().filter(|link| *link != self.trace_id)
     }
 
-    /// Whether one of its calls had this id.
+    /// Returns whether one of its calls had this id.
     pub fn is_of_request(&self, request_id: &str) -> bool {
         self.spans.iter().any(|span| span.attribute("mkopo.request_id").as_deref() == Some(request_id))
     }
@@ -219,7 +219,7 @@ impl KeptSpan {
         }
     }
 
-    /// How long after another span it began.
+    /// The time from the beginning of `other` to its own beginning.
     pub fn after(&self, other: &Self) -> Duration {
         self.began.duration_since(other.began).unwrap_or_default()
     }

@@ -8,7 +8,7 @@ pub(crate) const ROOT: &str = "trace::root";
 /// The target of spans within a trace.
 const STEP: &str = "trace::step";
 
-/// Whether a span is one of a trace.
+/// Returns whether a span is one of a trace.
 pub fn is_of_trace(metadata: &Metadata<'_>) -> bool {
     matches!(metadata.target(), ROOT | STEP)
 }

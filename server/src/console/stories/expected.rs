@@ -1,4 +1,4 @@
-//! Finds out whether what a step expects is so.
+//! Checks the conditions that a step expects.
 
 use super::file::{Expect, ExpectedMessage, ExpectedRecord};
 use crate::sandboxes::Sandbox;
@@ -36,12 +36,12 @@ fn each(expect: &Expect) -> impl Iterator<Item = One<'_>> {
     .flatten()
 }
 
-/// All that is expected, a sentence each.
+/// The conditions, one sentence each.
 pub fn sentences(expect: &Expect) -> Vec<String> {
     each(expect).map(One::sentence).collect()
 }
 
-/// What is found in place of what is expected, a sentence each; nothing if all is so.
+/// The state found in place of each condition that does not hold yet, one sentence each; empty if all hold.
 pub async fn unmet(sandbox: &Sandbox, expect: &Expect) -> Result<Vec<String>, Failure> {
     let mut unmet = Vec::new();
     for one in each(expect) {
@@ -65,7 +65,7 @@ impl One<'_> {
         }
     }
 
-    /// What is found in its place; `None` if it is so.
+    /// The state found in place of the condition, as a sentence; `None` if the condition holds.
     async fn found(self, sandbox: &Sandbox) -> Result<Option<String>, Failure> {
         let mut reader = sandbox.database.read().await?;
         match self {

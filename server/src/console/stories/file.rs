@@ -39,7 +39,7 @@ const MAX_OTHERS: usize = 100;
 pub struct Story {
     /// Its title.
     pub title: Line,
-    /// What it is about.
+    /// Its description.
     pub text: Option<String>,
     /// The demo data; that of a new sandbox if `None`.
     pub seed: Option<Seed>,
@@ -78,7 +78,7 @@ pub struct Story {
 pub struct Beginning {
     /// The time; the real time if `None`.
     pub now: Option<Time>,
-    /// Whether the clock is stopped then.
+    /// `true` if the clock is stopped at that time.
     #[serde(default)]
     pub frozen: bool,
 }
@@ -90,9 +90,9 @@ pub struct Beginning {
 pub struct Step {
     /// The sentence for the presenter.
     pub say: Line,
-    /// What the console does in this step, when the presenter or the test goes on.
+    /// An act of the console in this step, done when the presenter or the test goes on.
     pub act: Option<Act>,
-    /// What is so at the end of the step.
+    /// The conditions at the end of the step, all of which must hold.
     pub expect: Option<Expect>,
 }
 
@@ -141,7 +141,7 @@ impl TryFrom<ActFields> for Act {
     }
 }
 
-/// What a step expects; all that is given.
+/// The conditions at the end of a step, all of which must hold.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "ExpectFields")]
 pub struct Expect {
@@ -151,7 +151,7 @@ pub struct Expect {
     pub message: Option<ExpectedMessage>,
     /// The e-mail address of somebody who is signed in.
     pub session: Option<Email>,
-    /// Whether every shilling is accounted for.
+    /// `true` if every shilling must be accounted for.
     pub books: bool,
 }
 
@@ -181,7 +181,7 @@ pub struct ExpectedRecord {
 pub struct ExpectedMessage {
     /// The phone number or the e-mail address.
     pub to: String,
-    /// How many there are; `None` for any number above 0.
+    /// The number of messages; `None` for any number above 0.
     pub times: Option<u32>,
 }
 

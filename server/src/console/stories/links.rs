@@ -72,7 +72,7 @@ impl Link {
         roles_in(&self.roles)
     }
 
-    /// How long each of its sandboxes is there.
+    /// The lifetime of each of its sandboxes.
     pub fn lives_for(&self) -> Duration {
         Duration::from_millis(self.lives_for_ms.unsigned_abs())
     }

@@ -26,14 +26,14 @@ pub struct Told {
     acted: bool,
 }
 
-/// How far the story of a sandbox has come.
+/// The progress of a sandbox's story.
 #[derive(Clone, Debug, Serialize)]
 pub struct Progress {
     /// The name of the story.
     pub name: String,
     /// Its title.
     pub title: String,
-    /// What it is about.
+    /// Its description.
     pub text: Option<String>,
     /// Its steps, in order.
     pub steps: Vec<ToldStep>,
@@ -51,15 +51,15 @@ impl Progress {
 pub struct ToldStep {
     /// The sentence for the presenter.
     pub say: String,
-    /// What the console does in this step, as a sentence; `None` if it does nothing.
+    /// The act of the console in this step, as a sentence; `None` if there is none.
     pub act: Option<&'static str>,
-    /// What is so at the end of the step, a sentence each.
+    /// The conditions that hold at the end of the step, one sentence each.
     pub expected: Vec<String>,
-    /// What is found in place of it, if this step is next.
+    /// The state found in place of each condition that does not hold yet, one sentence each, if this step is next.
     pub found: Vec<String>,
     /// The state of the step.
     pub state: StepState,
-    /// Whether it is next, and its act is not done yet.
+    /// `true` if it is next and its act is not done yet.
     #[serde(skip)]
     pub is_act_due: bool,
 }
@@ -101,14 +101,14 @@ pub(super) async fn stored(sandbox: &Sandbox) -> Result<Option<(Told, Story)>, F
     Ok(Some((told, story)))
 }
 
-/// How far the story of this sandbox has come; `None` if it tells none.
+/// The progress of this sandbox's story; `None` if it tells none.
 pub async fn progress(sandbox: &Sandbox) -> Result<Option<Progress>, Failure> {
     let found = look(sandbox).await?;
     Ok(found.map(|(told, story, unmet)| told.progress(story, &unmet)))
 }
 
-/// The story of this sandbox, and what is found in place of what the next step expects; `None` if it tells none. Stores the
-/// steps that are found to be done: they stay done, whatever happens later.
+/// The story of this sandbox, and the result of [`expected::unmet`] for its next step; `None` if it tells none. Stores
+/// the steps that are found to be done: they stay done, whatever happens later.
 async fn look(sandbox: &Sandbox) -> Result<Option<(Told, Story, Vec<String>)>, Failure> {
     let Some((mut told, story)) = stored(sandbox).await? else { return Ok(None) };
     let before = told.done;
@@ -137,7 +137,7 @@ async fn look(sandbox: &Sandbox) -> Result<Option<(Told, Story, Vec<String>)>, F
     Ok(Some((told, story, unmet)))
 }
 
-/// Does the act of the step that is next, if it has one that is not done yet. Returns how far the story has come then;
+/// Does the act of the step that is next, if it has one that is not done yet. Returns the progress of the story then;
 /// `None` if this sandbox tells none.
 ///
 /// # Errors
@@ -171,7 +171,7 @@ async fn run(sandbox: &Sandbox, act: Act, trail: &Trail) -> Result<(), Failure> 
 }
 
 impl Act {
-    /// What the act does, as a sentence.
+    /// The act as a sentence.
     fn sentence(&self) -> &'static str {
         match self {
             Self::Clock(_) => "Set the clock.",

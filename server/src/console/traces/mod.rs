@@ -40,13 +40,13 @@ impl<T: fmt::Display> Serialize for Id<T> {
 pub struct Outline {
     /// Its id.
     pub id: Id<TraceId>,
-    /// What it began with.
+    /// The name of the span that it began with.
     pub name: String,
     /// When it began, by the machine's clock.
     pub at: UnixMillis,
-    /// How long it took, in µs.
+    /// Its duration, in µs.
     pub us: u64,
-    /// Whether what it began with failed.
+    /// `true` if the span that it began with failed.
     pub failed: bool,
     /// The number of its spans.
     #[serde(skip)]
@@ -56,7 +56,7 @@ pub struct Outline {
 /// A trace, as it is shown.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trace {
-    /// What a list shows of it.
+    /// Its outline, as in a list.
     #[serde(flatten)]
     pub outline: Outline,
     /// The ids of its requests.
@@ -74,17 +74,17 @@ pub struct Span {
     pub id: Id<SpanId>,
     /// The id of the span that it is a part of, if that is here.
     pub parent_id: Option<Id<SpanId>>,
-    /// How many spans it is a part of.
+    /// The number of spans that it is a part of.
     pub depth: usize,
-    /// What was done.
+    /// An act of a person, a route, a step or the first word of a statement.
     pub name: String,
     /// When it began, in µs after the trace.
     pub at_us: u64,
-    /// How long it took, in µs.
+    /// Its duration, in µs.
     pub us: u64,
-    /// Whether it failed.
+    /// `true` if it failed.
     pub failed: bool,
-    /// What else is known of it, by the names of the OpenTelemetry conventions where there is one.
+    /// Its attributes. Their names are those of the OpenTelemetry conventions, where there is one.
     pub attributes: BTreeMap<String, String>,
 }
 

@@ -86,13 +86,13 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether it is offered only where tools are allowed.
+    /// Returns whether the page is offered only where tools are allowed.
     pub fn is_tool(self) -> bool {
         matches!(self, Self::Tool | Self::OwnTool)
     }
 
-    /// Whether it makes no sense with another provider, which has its own accounts, loans, payouts, messages and
-    /// time.
+    /// Returns whether the page makes no sense with another provider, which has its own accounts, loans, payouts,
+    /// messages and time.
     pub fn is_own(self) -> bool {
         matches!(self, Self::Own | Self::OwnTool)
     }

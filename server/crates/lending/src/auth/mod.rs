@@ -104,7 +104,7 @@ pub struct Staff {
     pub role: Role,
     pub password_hash: String,
     pub is_active: bool,
-    /// Whether sign-in requires a code as well as the password, where the screens are live.
+    /// `true` if sign-in requires a code as well as the password, where the screens are live.
     pub sign_in_code_required: bool,
     pub created_at: UnixMillis,
 }

@@ -289,7 +289,7 @@ pub enum Verdict {
     Right,
     /// The code was wrong.
     Wrong {
-        /// Whether further attempts are refused for now.
+        /// `true` if further attempts are refused for now.
         is_last: bool,
     },
 }

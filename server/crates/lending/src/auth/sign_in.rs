@@ -149,7 +149,7 @@ struct Decision {
     matches: bool,
     attempt: Option<Attempt>,
     session: Option<NewSession>,
-    /// Whether accounts can require a code.
+    /// `true` if accounts can require a code.
     may_require_code: bool,
     caller: Caller,
     visitor: Visitor,

@@ -167,7 +167,7 @@ pub struct Beginning {
     pub world: DemoData,
     /// The time that the dates of the data are relative to.
     pub now: UnixMillis,
-    /// Whether the clock was stopped at that time.
+    /// `true` if the clock was stopped at that time.
     pub is_frozen: bool,
 }
 

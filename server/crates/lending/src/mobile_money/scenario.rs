@@ -18,13 +18,14 @@ use web::extract::LARGEST_INTEGER;
 pub struct Scenario {
     /// The outcome of a payment when `next` is empty.
     pub default: Outcome,
-    /// The latency of an answer, in ms.
+    /// The response time of mobile money, in ms.
     pub latency_ms: i64,
-    /// How far latencies vary around it, in percent: with 0 not at all, with 45 one in twenty is twice as long.
+    /// The spread of response times around it, in percent: with 0 there is none; with 45, one in twenty takes twice as
+    /// long.
     pub spread_percent: i64,
     /// The balance of the account that payouts are paid from, in KES.
     pub float: Kes,
-    /// The seed of the latencies.
+    /// The seed of the response times.
     pub seed: i64,
     /// The outcomes of the next payments, one each.
     pub next: Vec<Outcome>,

@@ -32,7 +32,7 @@ const BY: &str = "this server";
 #[derive(Debug, Default)]
 pub(super) struct Answered(Mutex<VecDeque<Answer>>);
 
-/// What a call was told of its payout.
+/// The answer to a call about its payout.
 #[derive(Clone, Debug)]
 struct Answer {
     payout_id: PayoutId,

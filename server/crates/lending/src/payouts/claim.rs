@@ -39,7 +39,7 @@ pub struct Claim {
     pub(super) now: UnixMillis,
     /// The time of the claim in base time, without the console's setting.
     pub(super) claimed_at: UnixMillis,
-    /// Whether the maximum that administrators set applies.
+    /// `true` if the maximum that administrators set applies.
     pub(super) has_maximum: bool,
     /// The span of the call.
     pub(super) traceparent: Option<String>,

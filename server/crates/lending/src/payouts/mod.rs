@@ -44,7 +44,7 @@ pub struct PayoutsState {
     claims: Sets<claim::Claim>,
     /// Results that wait to be written.
     settlements: Sets<settle::Settlement>,
-    /// What calls were told of their payouts.
+    /// The answers to calls about their payouts.
     answered: answered::Answered,
     /// Held while reconciling, so that this process runs one round at a time.
     reconciling: Mutex<()>,

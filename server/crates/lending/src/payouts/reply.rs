@@ -19,9 +19,9 @@ pub struct Reply {
     pub status: u16,
     /// The JSON body.
     pub body: String,
-    /// Whether the body is a failure in the format of RFC 9457.
+    /// `true` if the body is a failure in the format of RFC 9457.
     pub problem: bool,
-    /// Whether the same call already got this answer.
+    /// `true` if the same call already got this answer.
     pub replayed: bool,
 }
 

@@ -36,9 +36,9 @@ pub struct Preferences {
     /// The IANA time zone of dates; `None` for the deployment's.
     #[serde(deserialize_with = "Option::deserialize")]
     pub time_zone: Option<String>,
-    /// Whether the person gets an e-mail when one of their payouts settles after its call was answered.
+    /// `true` if the person gets an e-mail when one of their payouts settles after its call was answered.
     pub notify_by_email: bool,
-    /// Whether the person gets an SMS then.
+    /// `true` if the person gets an SMS then.
     pub notify_by_sms: bool,
 }
 

@@ -17,7 +17,7 @@ use crate::{
 use base::error::Failure;
 use store::Connection;
 
-/// What a person saves.
+/// The settings that a person saves.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewSettings {
@@ -27,7 +27,7 @@ pub struct NewSettings {
     rules: Option<NewPortalRules>,
 }
 
-/// What is saved.
+/// The settings as they are saved now.
 #[derive(Clone, Debug, Serialize)]
 pub struct SavedSettings {
     preferences: PreferencesAndRules,

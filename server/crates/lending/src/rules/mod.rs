@@ -21,9 +21,9 @@ const MAX_RETRY_ATTEMPTS: i64 = 10;
 pub struct PayoutRules {
     /// The largest payout in KES; `None` for any.
     pub maximum_amount: Option<Kes>,
-    /// Whether every payout is confirmed in a dialog.
+    /// `true` if every payout is confirmed in a dialog.
     pub confirmation_required: bool,
-    /// Whether a payout that certainly did not pay is tried again automatically.
+    /// `true` if a payout that is known not to have paid is retried automatically.
     pub auto_retry: bool,
     /// The maximum number of automatic retries.
     pub retry_attempts: i64,

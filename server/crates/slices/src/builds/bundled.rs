@@ -1,4 +1,4 @@
-//! What a world has without anything published in it: builds of the shell and of slices.
+//! The builds of the shell and of slices that a world has without anything published in it.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -14,8 +14,8 @@ use crate::{
 };
 use base::error::Failure;
 
-/// What a world has without anything published in it: for `main`, the contents of the portal's folder; for a sandbox,
-/// the builds of `main`.
+/// The builds that a world has without anything published in it: for `main`, those in the portal's folder; for a
+/// sandbox, those of `main`.
 #[derive(Clone, Debug, Default)]
 pub struct Bundled {
     /// The sandbox; `None` for `main`.

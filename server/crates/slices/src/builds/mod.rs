@@ -53,7 +53,7 @@ pub struct SliceBuild {
     /// The digest of all its files.
     #[serde(skip)]
     pub(super) digest: Option<String>,
-    /// Whether it is in the database of this world, and not in the portal's files or, for a slices, in `main`.
+    /// `true` if it is in the database of this world, and not in the portal's files or, for a sandbox, in `main`.
     #[serde(skip)]
     pub(super) is_own: bool,
     /// Its additions to the portal: screens, menu entries and messages.

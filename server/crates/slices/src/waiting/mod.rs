@@ -39,7 +39,7 @@ pub struct Report {
     pub slice: String,
     /// The version of its build.
     pub version: String,
-    /// What happened.
+    /// The outcome.
     pub outcome: Outcome,
     /// The duration, the reason, the screen or the status, as the outcome has.
     pub detail: String,
@@ -69,7 +69,7 @@ pub struct CrashReport {
     pub positions: Vec<Position>,
 }
 
-/// What was published or reported to find the places of crashes with, and is not used.
+/// Data for finding the places of crashes that was published or reported, and is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dropped {
     /// A source map that is larger than a build's may be.
@@ -110,7 +110,7 @@ pub struct Received {
     pub screen: String,
     /// The session whose page it is.
     pub session_id: Option<SessionId>,
-    /// What is known of the crash, if it is one of a page with a session.
+    /// The crash, if it is one of a page with a session.
     pub crash: Option<CrashReport>,
 }
 
