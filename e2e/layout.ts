@@ -80,7 +80,10 @@ function layoutProblems(): string[] {
     return part;
   }
 
-  /** Whether the text is for assistive technology only, folded, off-screen, or in the header, which floats over the page. */
+  /**
+   * Returns whether the text is for assistive technology only, folded, off-screen, or in the header, which
+   * floats over the page.
+   */
   function isHidden(element: Element) {
     if (!element.checkVisibility()) return true;
     for (let one: Element | null = element; one; one = one.parentElement) {
@@ -161,7 +164,7 @@ function touchProblems(part: string): string[] {
   }
   return problems;
 
-  /** Whether a tap on what was hit acts on the control; rows of a table follow their link. */
+  /** Returns whether a tap on the hit element acts on the control; rows of a table follow their link. */
   function meets(hit: Element | null, frame: Element, control: Element): boolean {
     if (!hit) return false;
     const row = hit.closest('tr');

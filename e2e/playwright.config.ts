@@ -22,7 +22,7 @@ export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
   testDir: 'journeys',
   globalSetup: process.env.MKOPO_E2E_EXPORT ? './exported-traces.ts' : 'mkopo-test/portal',
   outputDir: '../test-results',
-  // What is recorded is the same on every system.
+  // The recorded snapshots are the same on every system.
   snapshotPathTemplate: '{testDir}/recorded/{arg}{ext}',
   reporter: [['list']],
   fullyParallel: true,

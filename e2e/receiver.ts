@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Mkopo, PASSWORD } from 'mkopo-test';
 
-/** What is never in a span, whoever it belongs to: phones, addresses, tokens and codes. */
+/** The values that are never in a span, whoever they belong to: phones, addresses, tokens and codes. */
 const SECRET = /\b(254|0)[17]\d{8}\b|[\w.+-]+@[\w-]+\.\w+|eyJ[\w-]{10,}|mkopo_deploy_|"\d{6}"/;
 
 /** Fields that are numbers, in which a value may stand by chance. */
@@ -43,7 +43,7 @@ export async function startReceiver() {
         return scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ ...span, service: name })));
       }),
     );
-  /** Which of these values, and what else that is secret, was exported. */
+  /** The given values that were exported, and any other secret that was. */
   const findings = (values: string[]) => {
     const found = exported.flatMap((body) => {
       const text = JSON.stringify(JSON.parse(body), (name, value: unknown) =>

@@ -146,7 +146,7 @@ test.describe('a build that crashes', () => {
       await openPendingLoans(page);
       const crashed = heading(page, 'This page has stopped working');
       await expect(crashed.or(page.getByRole('row').nth(1)).first()).toBeVisible();
-      // What a page reports is sent when it is left.
+      // A page sends its reports when it is left.
       await page.goto('about:blank');
       await context.close();
     }

@@ -8,7 +8,7 @@ const NEWER = `sed -i 's/"0\\.1\\.[0-9]*"/"0.9.0"/' package.json dist/mf-manifes
 
 interface Refusal {
   what: string;
-  /** What is done to the build before it is published. */
+  /** The commands that change the build before it is published. */
   script?: string;
   /** Whose token the container has: a slice's, none, or one that was revoked. */
   token: 'loans' | 'auth' | 'none' | 'revoked';

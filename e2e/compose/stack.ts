@@ -190,7 +190,7 @@ interface Invariant {
   pending: number;
 }
 
-/** What a client saw while paying out many loans. */
+/** The observations of a client that pays out many loans. */
 interface Seen {
   /** Calls without a response, or with one that does not describe the payout. */
   unanswered: number;

@@ -19,7 +19,7 @@ cp "$MKOPO_BINARY" "$MKOPO_BINARY.new" && mv "$MKOPO_BINARY.new" "$MKOPO_BINARY"
 /** Everything is compiled without any cache, on machines that do other things, too. */
 const COMPILING_MS = 180_000;
 
-/** What waits for a compiler: on a busy machine, only that takes longer than the 10 s of other waits. */
+/** The timeout of waits for a compiler: on a busy machine, only these take longer than the usual 10 s. */
 const ONCE_COMPILED = { timeout: COMPILING_MS };
 
 interface Sources {

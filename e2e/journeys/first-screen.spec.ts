@@ -104,7 +104,7 @@ test('what the dashboard needs is not fetched before the form is there', async (
   const fetched = prefetchesOf(page);
   let before: string[] | undefined;
   await page.route(/\/login\.[^/]+\.js$/, async (route) => {
-    // What the page does when it is idle is done then.
+    // When this resolves, the page has run its own idle callbacks.
     await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
     before ??= [...fetched];
     await route.continue();

@@ -53,7 +53,7 @@ test('every part looks as recorded in each of its states, light and dark', async
   );
 });
 
-/** How all parts look, each below its name. */
+/** The looks of all parts, each below its name. */
 async function looksOf(page: Page, theme: (typeof THEMES)[number]) {
   await open(page, theme);
   const looks: string[] = [];
@@ -115,8 +115,8 @@ test('the gallery works with the keyboard alone, and its code can be copied', as
 });
 
 /**
- * Runs in the page: how an element and what is in it looks, a line each. Only what does not depend on the fonts
- * of the machine: colors, borders, distances, and the sizes of what has no text.
+ * Runs in the page: the looks of an element and of all elements in it, a line each. Only properties that do
+ * not depend on the fonts of the machine: colors, borders, distances, and the sizes of elements without text.
  */
 function look(root: Element): string[] {
   const lines: string[] = [];

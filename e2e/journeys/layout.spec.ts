@@ -164,10 +164,10 @@ test.describe('in the dark theme', () => {
   });
 });
 
-/** Runs in the page: what of the content is as pale on paper as on a dark screen. */
+/** Runs in the page: the texts of the content that are as pale on paper as on a dark screen. */
 async function paleTexts(): Promise<string[]> {
   window.dispatchEvent(new Event('beforeprint'));
-  // What listens to the event draws after it.
+  // Listeners of the event draw after it.
   await Promise.resolve();
   const lightness = (color: string) => {
     const [red = 0, green = 0, blue = 0, alpha = 1] = (color.match(/[\d.]+/g) ?? []).map(Number);

@@ -477,7 +477,7 @@ test('a slice made from the template is built, published and loaded', async ({ p
 /** Code in place of the title of the dashboard's table: the dashboard crashes while it is drawn. */
 const CRASHES = '"+(()=>{throw new Error("broken by this build")})()+"';
 
-/** Opens an address again and again; each time is a page of its own. What pages report is sent when they are left. */
+/** Opens an address again and again; each time is a page of its own. Pages send reports when left. */
 async function openPages(page: Page, path: string, seen: Locator, times: number) {
   for (let n = 0; n < times; n += 1) {
     await page.goto(path);

@@ -18,7 +18,7 @@ const LOANS = HOSTILE_TEXTS.map((text, index) =>
 /** A text as the portal shows it: half a character is the sign that stands for one that can't be read. */
 const shown = (text: string) => text.replaceAll(/\p{Surrogate}/gu, '\ufffd');
 
-/** What is drawn without being text. */
+/** The elements that a hostile text would make if it were drawn as markup. */
 const markup = () =>
   document.querySelectorAll('script, img, iframe, b, [onerror], [onload], [href^="javascript:"]');
 

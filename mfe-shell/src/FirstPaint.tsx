@@ -2,7 +2,7 @@ import { Icon } from 'mfe-kit/ui';
 import { Notices } from './notices/Notices';
 import { shellTexts } from './shell-texts';
 
-/** What the page shows until the layout is loaded; index.html has the same before any code runs. */
+/** The first view of the page, until the layout is loaded; index.html has the same before any code runs. */
 export function FirstPaint() {
   return (
     <>

@@ -65,7 +65,7 @@ export class Clone {
     return (performance.now() - started) / 1000;
   }
 
-  /** What the command has printed. */
+  /** The output of the command so far. */
   said() {
     return readFile(this.#log, 'utf8');
   }

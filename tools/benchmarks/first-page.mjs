@@ -72,7 +72,7 @@ handOver({
 function figuresOf(results, { score, size }) {
   const audit = (name) => results.map(({ audits }) => audits[name].numericValue);
   const category = (name) => results.map(({ categories }) => categories[name].score * 100);
-  // What is fetched twice is in the cache; a report of the load is sent after it.
+  // A file that is fetched twice is in the cache; a report of the load is sent after it.
   const loaded = results.map(({ audits }) =>
     audits['network-requests'].details.items.filter(
       ({ resourceType, transferSize }) => transferSize > 0 && resourceType !== 'Ping',

@@ -9,7 +9,7 @@ import { closedToOthers } from '../../mfe-kit/cli/closed-to-others.mjs';
 import shellConfig from '../../mfe-shell/webpack.config.mjs';
 import { readPackage, root } from '../portal/slices.mjs';
 
-/** What the server answers. */
+/** The paths that the server answers, with all below them. */
 const OF_SERVER = ['/api', '/docs', '/kit', '/slices/', '/spans', '/healthz', '/readyz'];
 
 /**
@@ -64,7 +64,7 @@ async function sliceConfig(name) {
   return { ...config, output: { ...config.output, publicPath: folderOf(name) } };
 }
 
-/** What is compiled is kept apart from other development builds, and only what is wrong with it is printed. */
+/** A configuration with a cache that no other development build uses; it prints errors and warnings only. */
 function watched(config) {
   const cache = { ...config.cache, name: `watched-${config.output.uniqueName}` };
   return { ...config, cache, stats: { all: false, errors: true, warnings: true } };

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import Watchpack from 'watchpack';
 import { root } from '../portal/slices.mjs';
 
-/** What is in the folders of the server's sources and is not built into it. */
+/** The folders among the server's sources that are not built into it. */
 const OTHERS = ['**/target', '**/tests', '**/benches'];
 
 /** The server as it is edited: after a change it is built, and restarted with the same data. */

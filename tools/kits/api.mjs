@@ -45,7 +45,7 @@ async function problemsOfPackage() {
   return messages.map((message) => formatMessage(message, pkg));
 }
 
-/** What TypeScript can't resolve, but for the ways of CommonJS, which the kit doesn't have. */
+/** The problems that TypeScript has in resolving the kit, CommonJS aside, which the kit doesn't have. */
 async function problemsOfTypes() {
   const tarball = createPackageFromTarballData(await readFile(join(kit, `dist/mfe-kit-${version}.tgz`)));
   const notModules = ['styles.css', 'tsconfig.json', 'package.json'];
@@ -99,7 +99,7 @@ function quiet(message) {
   if (message.logLevel !== ExtractorLogLevel.Error) message.handled = true;
 }
 
-/** Whether the reports were changed later than the changelog, in a commit or in the working tree. */
+/** Returns whether the reports were changed later than the changelog, in a commit or in the working tree. */
 function isChangedWithoutChangelog() {
   const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
   const now = git('diff', 'HEAD', '--name-only').split('\n');

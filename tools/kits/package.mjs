@@ -1,4 +1,4 @@
-/** What packing both kits has in common. */
+/** The steps of packing that both kits have in common. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';

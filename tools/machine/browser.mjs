@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** How Playwright starts the Chromium of this machine. */
+/** The options with which Playwright starts the Chromium of this machine. */
 export function browserOptions(...more) {
   const executablePath = execFileSync(join(import.meta.dirname, 'chromium'), ['--path'], {
     encoding: 'utf8',

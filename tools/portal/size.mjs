@@ -10,7 +10,7 @@ import { root } from './slices.mjs';
 const portal = join(root, 'dist/portal');
 const KB = 1000;
 
-/** What the shell adds for signed-in users. */
+/** The modules that the shell adds for signed-in users. */
 const SIGNED_IN = ['src/layout/MainLayout.tsx', 'mfe-kit/ui-layout', 'mfe-kit/ui-data'];
 
 const PAGES = [

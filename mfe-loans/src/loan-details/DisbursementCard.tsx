@@ -8,7 +8,7 @@ import classes from './LoanDetailsPage.module.css';
 const DAY_MS = 86_400_000;
 const DUE_AFTER_DAYS = 30;
 
-/** How the loan was paid out, and when it is due. */
+/** The loan's payout and due date. */
 export function DisbursementCard({ loan, date }: { loan: Loan; date: string }) {
   const texts = loansTexts();
   return (

@@ -5,7 +5,7 @@ import { loansTexts } from '../loans-texts';
 import { Fact } from './Fact';
 import classes from './LoanDetailsPage.module.css';
 
-/** What was borrowed, and on which terms. */
+/** The amount, the terms and the purpose of the loan. */
 export function LoanCard({ loan }: { loan: Loan }) {
   const texts = loansTexts();
   return (

@@ -108,7 +108,7 @@ export function interestOf({ interestRate }: Loan): string {
   return interestRate === null ? loansTexts().missing : `${interestRate}%`;
 }
 
-/** Whether the row has what a loan is known by; what can't be read is an empty row of its list. */
+/** Returns whether the loan has its id; a loan that can't be read is an empty row of its list. */
 export function isReadable({ id }: Loan): boolean {
   return id !== '';
 }
@@ -123,7 +123,7 @@ export function namedCustomer(loan: Loan): string {
   return isolated(customerName(loan));
 }
 
-/** Whether a payout of the loan was requested and has not settled. */
+/** Returns whether a payout of the loan was requested and has not settled. */
 export function isInProgress({ disbursementStatus }: Loan): boolean {
   return disbursementStatus.toUpperCase() === 'PENDING';
 }

@@ -15,7 +15,7 @@ interface DisburseDialogProps {
   loan: Loan;
   isOpen: boolean;
   disbursing: Disbursing;
-  /** Whether the provider can't be reached at the moment. */
+  /** `true` while the provider can't be reached. */
   isOffline: boolean;
   /** The highest amount that may be paid out, if the loan's is above it. */
   maximum: number | null;

@@ -3,7 +3,7 @@ import type { Loan } from '../loan/loan';
 import { type Payout, payoutFrom, type WirePayout } from './payout';
 import { findPayout } from './queries';
 
-/** How long the provider keeps an idempotency key. */
+/** The time for which the provider keeps an idempotency key, in milliseconds. */
 export const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** One request for a payout. Requests with the same key are the same payout. */

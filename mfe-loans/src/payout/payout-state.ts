@@ -1,18 +1,18 @@
 import { isInProgress, type Loan } from '../loan/loan';
 import type { Payout } from './payout';
 
-/** What the page knows about the payout of its loan. */
+/** The state of a loan's payout, as the page of the loan knows it. */
 export interface PayoutState {
   name: 'unpaid' | 'requesting' | 'unknown' | 'refused' | 'submitted' | 'paid' | 'failed';
   /** The loan's payout as last reported by the provider; `null` if none was reported. */
   payout: Payout | null;
   error: Error | null;
-  /** What the response alone says; it applies while no record is found. */
+  /** The state according to the response alone; it applies while no record is found. */
   response: Pick<PayoutState, 'name' | 'payout'>;
   record: Payout | null;
   /** Which record is looked for: that of a payout known to exist or possible, any that somebody else makes, or none. */
   follows: 'expected' | 'any' | 'none';
-  /** Whether a request that was made, or still pending, while the page was open may have made the payout. */
+  /** `true` if a request that was made or pending while the page was open may have made the payout. */
   isNew: boolean;
   isDismissed: boolean;
   /** The loan as it was when the page was opened. */

@@ -26,7 +26,7 @@ export interface Payout {
 /** A record, or the response to a payout; any field may be missing or of another type. */
 export type WirePayout = Partial<Schema<'Disbursement'>>;
 
-/** Whether there is anything to know the payout by; a record that can't be read is an empty row of its list. */
+/** Returns whether the payout has an id or loan; a record that can't be read is an empty row of its list. */
 export function isReadable({ id, loanId }: Payout): boolean {
   return id !== '' || loanId !== '';
 }

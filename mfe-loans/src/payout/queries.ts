@@ -3,7 +3,7 @@ import { api, listOf, queryClient, queryKeys, textFrom } from 'mfe-kit';
 import { pendingLoansQuery } from '../loan/queries';
 import { type Payout, payoutFrom } from './payout';
 
-/** How many records are read first. They are sorted newest first, and the payout is a recent one. */
+/** The number of records read first. They are sorted newest first, and the payout is a recent one. */
 const RECENT_RECORDS = 100;
 const POLL_INTERVAL_MS = 3000;
 

@@ -14,7 +14,7 @@ export interface Disbursing {
   /** The loan's payout as last reported by the provider; `null` if none was reported. */
   payout: Payout | null;
   error: Error | null;
-  /** What the page says about the payout, until the page is left. */
+  /** The page's notice about the payout, shown until the page is left; `null` if there is none. */
   notice: 'submitted' | 'success' | 'failed' | null;
   /** Requests the payout, unless a request is pending, nobody is signed in, or the amount can't be read. */
   pay: () => void;

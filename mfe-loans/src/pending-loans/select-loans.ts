@@ -43,7 +43,7 @@ export const SORTS: Record<string, (loan: Loan) => string | number> = {
   approvedDate: ({ approvedDate }) => Date.parse(approvedDate),
 };
 
-/** What the filters need to know of a loan. */
+/** The fields of a loan that the filters use. */
 export function factsOf({ approvedDate, amount, approvedBy }: Loan): FilteredFacts {
   return { date: approvedDate, amount, approver: approvedBy || loansTexts().missing };
 }
@@ -65,7 +65,7 @@ export function selectLoans(loans: readonly Loan[], { search, band, sort, filter
     .map(({ loan }) => loan);
 }
 
-/** Whether a search or filter is active. */
+/** Returns whether a search or filter is active. */
 export function isFiltering({ search, band, filters }: LoanListState): boolean {
   return search.trim() !== '' || band !== 'all' || countFilters(filters) > 0;
 }
@@ -87,7 +87,7 @@ interface Searched {
 
 const searchedOf = new WeakMap<Loan, Searched>();
 
-/** What is searched of a loan, made once: at each keystroke it would take too long for 10,000 loans. */
+/** The searched text of a loan, made once: at each keystroke, that would take too long for 10,000 loans. */
 function searchedIn(loan: Loan): Searched {
   const known = searchedOf.get(loan);
   if (known) return known;

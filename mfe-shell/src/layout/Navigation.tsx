@@ -46,7 +46,7 @@ export function Navigation({ role, onNavigate }: { role: Role | undefined; onNav
   );
 }
 
-/** Whether the page is the entry's own, or one below it. */
+/** The entry's `aria-current`: `page` on its own page, `true` on a page below it. */
 function placeOf({ to, below }: MenuEntry, pathname: string) {
   if (matchPath(to, pathname)) return 'page';
   return below && matchPath(below, pathname) ? 'true' : undefined;

@@ -151,11 +151,11 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
   );
 }
 
-/** Whether each unread notification is listed, or is a loan for which the line of all approved loans stands. */
+/** Returns whether each unread notification is listed, or is a loan in the line of all approved loans. */
 function hasLineOfEachUnread({ notifications, unread, approved }: Schema<'Notifications'>): boolean {
   const loans = notifications.filter(isLoan);
   const payouts = notifications.filter((one) => !isLoan(one));
-  // What is older than one that was read has been read, too.
+  // Notifications that are older than one that was read have been read, too.
   const isReadListed = (list: Notification[]) => list.some(({ is_read }) => is_read);
   if (approved < GROUPED_FROM || loans.length >= approved || isReadListed(loans))
     return notifications.filter(({ is_read }) => !is_read).length >= unread;
@@ -168,7 +168,7 @@ function isLoan({ kind }: Notification): boolean {
 
 interface LineProps {
   notification: Notification;
-  /** How many of its kind it stands for. */
+  /** The number of notifications of its kind that it stands for. */
   count: number;
   isUnread: boolean;
   onOpen: () => void;

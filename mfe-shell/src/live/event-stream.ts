@@ -1,7 +1,7 @@
 import { acts, connection, session } from 'mfe-kit';
 import { readEvents } from './event-lines';
 
-/** What may have changed: the lists, this person's bell, settings or preferences, or the session itself. */
+/** Data that may have changed: lists, this person's bell, settings or preferences, or the session itself. */
 export type Changed = 'loans' | 'notifications' | 'settings' | 'session';
 
 const ADDRESS = '/api/v1/events';

@@ -1,10 +1,10 @@
 import { currentUserQuery, preferencesQuery, queryClient, queryKeys } from 'mfe-kit';
 import type { Changed } from './event-stream';
 
-/** What is shown is read again at a random time within this, so that open pages do not all ask at once. */
+/** The maximum delay before changed data is read again; random, so that open pages do not all ask at once. */
 const SPREAD_MS = 400;
 
-/** The queries that what has changed makes outdated. */
+/** The queries that each change makes outdated. */
 const OUTDATED: Record<Changed, (readonly string[])[]> = {
   loans: [
     queryKeys.pendingLoans,
@@ -20,7 +20,7 @@ const OUTDATED: Record<Changed, (readonly string[])[]> = {
 
 let gathered = new Set<Changed>();
 
-/** Reads again what is on the page of what has changed. */
+/** Reads changed data again if it is on the page. */
 export function followChanges(changed: readonly Changed[]): void {
   if (gathered.size === 0 && changed.length > 0) setTimeout(refresh, Math.random() * SPREAD_MS);
   for (const what of changed) if (what in OUTDATED) gathered.add(what);

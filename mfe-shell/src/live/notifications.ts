@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, dataOf, isLive, orNull, queryClient, queryKeys, type Schema, session } from 'mfe-kit';
 
-/** What the person should know; `null` with a provider that has no notifications. */
+/** The person's notifications; `null` with a provider that does not support notifications. */
 export function notificationsQuery() {
   return queryOptions({
     queryKey: queryKeys.notifications,

@@ -4,8 +4,8 @@ type Question = (leave: () => void) => void;
 let question: Question | null = null;
 
 /**
- * What leaves the page without a navigation, such as signing out. The router's blockers see none before the page, and
- * what was typed on it, is gone.
+ * Acts that leave the page without a navigation, such as signing out. The router's blockers see no navigation
+ * before the page is gone, with all that was typed on it.
  */
 export const leaving = {
   /** Leaves at once, or after the page's question has been answered. */

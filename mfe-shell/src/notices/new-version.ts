@@ -1,4 +1,4 @@
 import { storeOf } from '../store';
 
-/** Whether something newer than what this page has loaded is live. */
+/** `true` if a build is live that is newer than the one this page has loaded. */
 export const newVersion = storeOf(false);

@@ -6,7 +6,7 @@ export const OVERRIDES = 'slice_overrides';
 /** Sentences about overrides in the address that were refused. */
 export const refusals = storeOf<readonly string[]>([]);
 
-/** Whether the panel of overrides is open. */
+/** `true` while the panel of overrides is open. */
 export const overridePanel = storeOf(false);
 
 /** This tab's overrides: slice to address or version. */
@@ -18,7 +18,7 @@ export function overrides(): Record<string, string> {
   }
 }
 
-/** Whether this tab has an override, or its address asks for one. */
+/** Returns whether this tab has an override, or its address asks for one. */
 export function isOverriding(): boolean {
   return Object.keys(overrides()).length > 0 || new URLSearchParams(window.location.search).has('slice');
 }

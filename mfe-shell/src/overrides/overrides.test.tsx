@@ -55,7 +55,7 @@ async function openPanel(...asked: string[]) {
   return { ...portal, panel: within(await screen.findByRole('dialog', { name: 'Slice overrides' })) };
 }
 
-/** What the page is told when it reloads. */
+/** Replaces the page's location; returns the mock of its `reload`. */
 function stubReload() {
   const reload = vi.fn();
   vi.stubGlobal('location', {

@@ -26,7 +26,10 @@ export async function withOverrides(list: SliceList): Promise<SliceList> {
   return { ...list, slices };
 }
 
-/** What the build at an address brings; `null` when it can't be read, which is reported when it is loaded. */
+/**
+ * The screens, menu entries and advice for failures that the build at an address brings; `null` if it names
+ * none or can't be read, which is reported when it is loaded.
+ */
 async function broughtBy(entry: string): Promise<Brings | null> {
   try {
     const { brings } = (await (await fetch(entry)).json()) as { brings?: Brings };
@@ -57,7 +60,7 @@ export function endOverride(name: string): void {
 /**
  * Moves the overrides that `?slice=name@place` asks for from the address to the tab's storage, because
  * people pass addresses on. A place is an address that serves a build, or the version of a published
- * one; an empty place ends the override. What the deployment does not allow goes to `refusals`.
+ * one; an empty place ends the override. Those that the deployment does not allow are noted in `refusals`.
  */
 export function storeOverridesOfAddress(portal: SliceList['portal']): void {
   const address = new URL(window.location.href);

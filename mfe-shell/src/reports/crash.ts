@@ -1,9 +1,9 @@
 import type { Report } from './report';
 
-/** What a report says of a crash: never its message, which has data. */
+/** The fields of a report that describe a crash: never the error's message, which has data. */
 type Crash = Required<Pick<Report, 'error'>> & Pick<Report, 'places'>;
 
-/** The server accepts so many places of a crash. */
+/** The number of places of a crash that the server accepts. */
 const MAX_PLACES = 20;
 
 const NAME = /^[A-Z][A-Za-z0-9]{0,63}$/;

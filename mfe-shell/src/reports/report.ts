@@ -1,6 +1,6 @@
 import type { Schema } from 'mfe-kit';
 
-/** What happened to a build on this page. */
+/** An event of a build on this page: it was loaded or not, it crashed, or its calls failed. */
 export type Report = Schema<'SliceReport'>;
 
 /** Reports from before the page sends them. */

@@ -16,7 +16,7 @@ export function LeaveDialog({ isChanged }: { isChanged: boolean }) {
     ({ currentLocation, nextLocation }) => isChanged && currentLocation.pathname !== nextLocation.pathname,
   );
 
-  // What the person does that leaves the page without a navigation.
+  // The act that would leave the page without a navigation, while the person is asked.
   const [asked, setAsked] = useState<{ leave: () => void } | null>(null);
 
   useEffect(() => {

@@ -28,7 +28,7 @@ const FIELDS = ['time_zone', 'session_minutes', 'maximum_amount', 'retry_attempt
 /** The settings, which are saved together. */
 export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own: Preferences }) {
   const texts = settingsTexts();
-  // What is not changed here follows what is changed elsewhere.
+  // Only values that are changed here: all others follow changes that are made elsewhere.
   const [changedRules, setChangedRules] = useState<Partial<TypedRules>>({});
   const [changedOwn, setChangedOwn] = useState<Partial<Preferences>>({});
   const [isChecked, setChecked] = useState(false);

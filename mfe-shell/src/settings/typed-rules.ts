@@ -11,7 +11,7 @@ export interface TypedRules {
   auto_retry: boolean;
 }
 
-/** What is wrong, by the field that it is about. */
+/** The error messages, by the field that each is about. */
 export type SettingsErrors = Partial<
   Record<'time_zone' | 'session_minutes' | 'maximum_amount' | 'retry_attempts', string>
 >;

@@ -90,7 +90,7 @@ function AddForm({ list: { portal, slices } }: { list: SliceList }) {
   );
 }
 
-/** Whether a version is not there; an address is tried by the page when it loads. */
+/** The reason why a version can't be loaded, if there is one; the page tries an address when it loads. */
 async function problemWith(name: string, place: string): Promise<string | null> {
   if (!/^\d/.test(place)) return null;
   try {

@@ -1,8 +1,8 @@
 import { catalogue } from 'mfe-kit';
 
 /**
- * What the portal's own slices bring in `slices.json` (menu entries, titles of screens, advice for failures),
- * in other languages, by the English text. What another slice brings is shown as it is.
+ * The texts that the portal's own slices bring in `slices.json` (menu entries, titles of screens, advice for
+ * failures), in other languages, by the English text. A text of another slice is shown as it is.
  */
 const english: Readonly<Record<string, string>> = {};
 

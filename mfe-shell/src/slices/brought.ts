@@ -14,7 +14,7 @@ export interface BroughtScreen {
   isPublic: boolean;
 }
 
-/** What the live slices bring: screens, menu entries, and what to say when one fails. */
+/** The screens, the menu entries and the advice for failures that the live slices bring. */
 export interface Brought {
   screens: readonly BroughtScreen[];
   menu: readonly MenuEntry[];
@@ -23,7 +23,7 @@ export interface Brought {
 
 const NOTHING: Brought = { screens: [], menu: [], failures: {} };
 
-/** What the slices of the last list bring; while no list can be read, those of the last visit. */
+/** The screens, menu entries and advice of the last list; if no list can be read, those of the last visit. */
 export const brought = storeOf<Brought>(NOTHING);
 
 /** For components: what the live slices bring. */

@@ -1,6 +1,6 @@
 import { shellTexts } from '../shell-texts';
 
-/** What went wrong, in a sentence that says what to do where the error itself is for programmers. */
+/** The message of an error or, where that is for programmers, a sentence that says what to do. */
 export function failureSentence(error: unknown): string {
   const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
   // The message of the bundler's error has a number that looks like an HTTP status.

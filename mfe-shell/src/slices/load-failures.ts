@@ -1,7 +1,7 @@
 import type { SliceBuild } from '../live-slices';
 import { CHANGED, integrities, REFUSED, refused } from './integrity';
 
-/** How long a file is read to find out whether it was changed, in milliseconds. */
+/** Timeout for reading a file to find out whether it changed, in milliseconds. */
 const PATIENCE_MS = 3000;
 
 /** The runtime's own codes, in words for the person in front of the page. */
@@ -21,7 +21,7 @@ export async function reasonFor(error: unknown, files: readonly string[]): Promi
   return (code && REASONS[code]) || (text.split('\n')[0] ?? '');
 }
 
-/** Whether the file at an address can be read, but is not the one that its manifest names. */
+/** Returns whether the file at an address can be read, but is not the one that its manifest names. */
 async function isChanged(address: string): Promise<boolean> {
   const integrity = integrities.get(address);
   if (!integrity) return false;
@@ -38,8 +38,8 @@ async function isChanged(address: string): Promise<boolean> {
 }
 
 /**
- * Whether a file that a screen did not get is not the published one. Then the tab uses the slice's previous
- * build from the next load of the page on.
+ * Refuses a build if a file that a screen did not get is not the published one: from the next load of the
+ * page on, the tab uses the slice's previous build. Returns whether the build is refused.
  */
 export async function refuseChanged(name: string, build: SliceBuild, address: string): Promise<boolean> {
   if (!(await isChanged(address))) return false;

@@ -9,7 +9,7 @@ import { readSliceList, requestSliceList } from './slice-list';
 /** Milliseconds before each retry. */
 const BACK_OFF_MS = [300, 900];
 
-/** How a slice was loaded on this page. */
+/** The result of loading a slice on this page. */
 export interface LoadedSlice {
   /** The build that was live. */
   live: SliceBuild;
@@ -22,7 +22,7 @@ export interface LoadedSlice {
 const loaded = new Map<string, LoadedSlice>();
 const slices = new Map<string, Promise<Slice>>();
 
-/** What `findSlice` remembers until a slice is forgotten. */
+/** The promises of `findSlice` by path, kept until a slice is forgotten. */
 export const finds = new Map<string, Promise<unknown>>();
 
 /** No build of a slice could be loaded. */
@@ -48,7 +48,7 @@ export function loadSlice(name: string): Promise<Slice> {
   return promise;
 }
 
-/** How each requested slice was loaded. */
+/** The result of loading each requested slice, by name. */
 export function loadedSlices(): ReadonlyMap<string, LoadedSlice> {
   return loaded;
 }

@@ -28,7 +28,7 @@ export function watchVersions(): () => void {
   };
 }
 
-/** Whether the shell has changed since the page was opened, or a slice since it was loaded. */
+/** Returns whether the shell has changed since the page was opened, or a slice since it was loaded. */
 function differs(began: SliceList | null, now: SliceList): boolean {
   if (began?.shell && now.shell && began.shell.build !== now.shell.build) return true;
   return [...loadedSlices()].some(([name, { live }]) => {

@@ -3,7 +3,7 @@ import { flushTogether } from '../beacons/flush-together';
 
 const ADDRESS = '/spans';
 
-/** How many spans wait; later ones are dropped. */
+/** The maximum number of spans that wait; later ones are dropped. */
 const MAX_WAITING = 100;
 
 /** The server accepts calls of 8 KiB with 20 spans. */

@@ -12,7 +12,7 @@ type Span = Schema<'PageSpan'>;
 
 let stop: () => void;
 let sent: { address: string; body: Blob }[];
-/** Whether the browser takes what is sent. */
+/** `true` if the browser accepts data to send. */
 let hasRoom: boolean;
 
 beforeEach(() => {

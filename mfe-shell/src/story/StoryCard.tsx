@@ -55,7 +55,7 @@ function NotRead() {
 
 interface CardProps {
   told: Schema<'GuestStory'>;
-  /** Whether the last attempt to read it has failed. */
+  /** `true` if the last attempt to read it failed. */
   isOutdated: boolean;
   again: ComponentProps<typeof AgainDialog>['again'];
 }
@@ -69,7 +69,7 @@ function Card({ told, isOutdated, again }: CardProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const id = useId();
   const stepsDone = useStepsDone(story);
-  // What others do in this sandbox is on the screens at once, too.
+  // Changes that others make in this sandbox are on the screens at once, too.
   useEffect(() => {
     if (stepsDone) void queryClient.invalidateQueries();
   }, [stepsDone]);

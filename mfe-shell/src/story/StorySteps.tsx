@@ -6,7 +6,7 @@ import { storyTexts } from './story-texts';
 
 interface StoryStepsProps {
   steps: Schema<'ToldStory'>['steps'];
-  /** What does the act of the next step, if it can be done. */
+  /** The button that does the act of the next step, if it can be done. */
   act: ReactNode;
 }
 

@@ -1,4 +1,4 @@
 import { storeOf } from '../store';
 
-/** Whether a story is told here; false until the shell has read `slices.json`. */
+/** `true` if a story is told here; `false` until the shell has read `slices.json`. */
 export const isStoryTold = storeOf(false);

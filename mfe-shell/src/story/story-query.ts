@@ -17,7 +17,7 @@ export function storyQuery() {
 /** Does the act of the next step. */
 export async function goOn(): Promise<void> {
   await change(api.POST('/story/next'));
-  // What the act has changed may be on the screen.
+  // Data that the act has changed may be on the screen.
   void queryClient.invalidateQueries();
 }
 

@@ -14,7 +14,7 @@ const ICONS: Record<Toast['type'], IconName> = {
 
 interface ToastCardProps {
   toast: Toast;
-  /** Whether its timer is paused. */
+  /** `true` while its timer is paused. */
   isHeld: boolean;
   onTimeOver: () => void;
   onDismiss: () => void;

@@ -66,7 +66,7 @@ test('where the screens are live, a toast takes the place of one that says somet
   expect(messages()).toEqual(['Second failure', 'Third failure', 'Sending', 'Password changed']);
   act(() => screen.getAllByRole('button', { name: 'Dismiss' }).at(-1)!.focus());
   show({ type: 'info', message: 'Two sessions ended' });
-  // What has the focus is being read.
+  // A toast that has the focus is being read.
   expect(messages()).toEqual([
     'Second failure',
     'Third failure',

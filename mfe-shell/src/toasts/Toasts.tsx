@@ -23,7 +23,8 @@ export function Toasts() {
   useEffect(() => {
     const show = (event: Event) => {
       const toast = readToast((event as CustomEvent<Partial<ShowNotification> | null>).detail);
-      // What is under the pointer or has the focus is being read. Specified screens show each toast for its duration.
+      // A toast that is under the pointer or has the focus is being read.
+      // Specified screens show each toast for its duration.
       const isRead = corner.current?.matches(':hover, :focus-within');
       if (toast) change({ act: 'show', toast, makesRoom: isLive() && !isRead });
     };

@@ -3,17 +3,17 @@ import { type RefObject, useLayoutEffect, useState } from 'react';
 /** CSS pixels between toasts and what they must not cover. */
 const GAP = 12;
 
-/** What toasts never cover: the page's title, its primary actions, and fields. */
+/** The elements that toasts never cover: the page's title, its primary actions, and fields. */
 const KEPT_CLEAR = 'h1, [data-primary], .ant-btn-primary, input';
 
-/** What they cover only where there is no room below it: somebody has to read all of it. */
+/** Dialogs, which toasts cover only where there is no room below: somebody has to read all of a dialog. */
 const DIALOG = '[role="dialog"]';
 
 type Box = Pick<DOMRect, 'left' | 'right' | 'top' | 'bottom'>;
 
 /**
- * How far the toasts have to move down from their place at the top right, in CSS pixels, so that they cover
- * no title, primary action or field of the page or of a dialog, and if there is room no dialog at all.
+ * The distance in CSS pixels that the toasts have to move down from their place at the top right so that they
+ * cover no title, primary action or field of the page or of a dialog, and if there is room no dialog at all.
  */
 export function useOffsetClearOfControls(toasts: RefObject<HTMLElement | null>, count: number): number {
   const [offset, setOffset] = useState(0);

@@ -34,10 +34,10 @@ export function readToast(detail: Partial<ShowNotification> | null | undefined):
   };
 }
 
-/** How many earlier errors stay where others make room. */
+/** The number of earlier errors that stay where other toasts make room. */
 const KEPT_ERRORS = 2;
 
-/** `makesRoom` is whether earlier toasts leave for the new one. */
+/** `makesRoom` is `true` if earlier toasts leave for the new one. */
 export type ToastChange =
   | { act: 'show'; toast: Toast; makesRoom: boolean }
   | { act: 'remove'; id: number }

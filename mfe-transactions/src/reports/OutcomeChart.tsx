@@ -21,7 +21,7 @@ export interface Bar {
 interface OutcomeChartProps {
   /** Names the chart. */
   label: string;
-  /** What the slider chooses, such as 'Day shown above'. */
+  /** The name of the slider's choice, such as 'Day shown above'. */
   sliderLabel: string;
   outcomes: Record<Outcome, string>;
   bars: readonly Bar[];

@@ -20,7 +20,7 @@ export const UNITS = ['day', 'week', 'month'] as const satisfies Unit[];
 const READ_AGAIN_MS = 3000;
 const MOST_READS = 3;
 
-/** What the person has chosen; without a unit, the server takes one that suits the period. */
+/** The person's choice; without a unit, the server takes one that suits the period. */
 export interface ReportChoice {
   period: Period;
   type: ReportType;
@@ -65,7 +65,7 @@ export function reportQuery({ period, type, unit }: ReportChoice, today: Date) {
   });
 }
 
-/** What a bar of the chart shows of a point, by outcome: amounts, payouts, or percent of what has settled. */
+/** The values of a point's bar in the chart, by outcome: amounts, payouts, or percent of settled payouts. */
 export function measure(point: Point, type: ReportType): Record<Outcome, number> {
   const { completed, failed, pending } = point;
   if (type === 'disbursements')

@@ -79,7 +79,7 @@ export function transactionFrom(wire: Wire): Transaction {
   };
 }
 
-/** Whether there is anything to know the payout by; a record that can't be read is an empty row of its list. */
+/** Returns whether the payout has an id or loan; a record that can't be read is an empty row of its list. */
 export function isReadable({ id, loanId }: Transaction): boolean {
   return id !== '' || loanId !== '';
 }

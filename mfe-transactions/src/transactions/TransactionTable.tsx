@@ -77,7 +77,7 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
 
 interface TransactionTableProps {
   transactions: readonly Transaction[];
-  /** Whether they are being fetched again. */
+  /** `true` while they are being fetched again. */
   isBusy: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface TransactionFilter {
   filters: ListFilters;
 }
 
-/** What the filters need to know of a transaction. */
+/** The fields of a transaction that the filters use. */
 export function factsOf({ date, amount, approver_name, performedBy }: Transaction): FilteredFacts {
   const { supervisor, agent } = transactionsTexts();
   return {
@@ -43,7 +43,7 @@ export function selectTransactions(
   );
 }
 
-/** Whether a search or filter is active. */
+/** Returns whether a search or filter is active. */
 export function isFiltering({ search, status, type, filters }: TransactionFilter): boolean {
   return search.trim() !== '' || status !== 'all' || type !== 'all' || countFilters(filters) > 0;
 }

@@ -20,7 +20,7 @@ RECIPES = {
     for section in _SECTIONS
 }
 
-# What the token of a sandbox may not do; the operator's may.
+# The recipes that the token of a sandbox does not allow; the operator's does.
 FOR_THE_OPERATOR = {"Let a team deploy its slice"}
 
 
@@ -93,7 +93,7 @@ def test_every_recipe_does_what_its_title_says(mkopo: Mkopo) -> None:
     with pytest.raises(CallFailed, match="401"):
         grace.pending_loans()
     recipe("Go back to the real time")
-    # What the demo has left open may have settled tomorrow.
+    # Payouts that the demo left open may have settled tomorrow.
     assert approved in [loan["loan_id"] for loan in grace.pending_loans()]
     recipe("Restore")
     assert grace.pending_loans() == saved

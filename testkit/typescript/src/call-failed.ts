@@ -31,7 +31,7 @@ export class CallFailed extends Error {
   }
 }
 
-/** What a typed client returns. */
+/** The answer of a typed client to a call. */
 interface Answer<T> {
   data?: T;
   error?: unknown;

@@ -6,24 +6,25 @@ import { addressesOfTheRun, endsWithTheRun } from './portal-of-the-run';
 import { type Settings, startPortal } from './start-portal';
 import { whatHappened } from './what-happened';
 
-/** What each test has to itself. */
+/** The unit that has a sandbox to itself: each worker, each test, or none. */
 type SandboxPer = 'worker' | 'test' | 'none';
 
 interface TestFixtures {
   /** The sandbox of this test: as it was made, whatever tests before it did. */
   mkopo: Mkopo;
   /**
-   * Whether each worker has a sandbox, which is reset before each test, or each test. With `none`, for a portal
-   * without sandboxes, tests share the portal itself, which is reset before each: use one worker.
+   * With `worker`, each worker has a sandbox, which is reset before each test; with `test`, each test has
+   * one. With `none`, for a portal without sandboxes, tests share the portal itself, which is reset before
+   * each: use one worker.
    */
   sandboxPer: SandboxPer;
-  /** What the sandbox starts with. */
+  /** The initial data and clock of the sandbox. */
   start: Start;
   /** Settings of a portal that is started for each test; `mkopo` is that portal itself, unless there is a story. */
   settings: Settings | undefined;
   /** The name of a story: each test has a sandbox of its own, which tells it. It says what the sandbox starts with. */
   story: string | undefined;
-  /** Whether it is checked after the test that every shilling is accounted for. */
+  /** `true` to check after the test that every shilling is accounted for. */
   checkInvariant: boolean;
 }
 
@@ -31,7 +32,7 @@ interface WorkerFixtures {
   sandboxes: Sandboxes;
 }
 
-/** What a test uses. */
+/** The sandbox or the portal that a test uses. */
 interface Place {
   mkopo: Mkopo;
   /** Where it is after a failure. */
@@ -138,7 +139,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   baseURL: async ({ mkopo }, use) => use(mkopo.url),
 });
 
-/** What is wrong with the money, if anything is. */
+/** The failure to report unless every shilling is known to be accounted for. */
 async function unaccounted(mkopo: Mkopo): Promise<string | undefined> {
   try {
     const invariant = await mkopo.invariant();

@@ -17,16 +17,16 @@ import type { Addresses } from './portal';
 import { type Moment, written } from './time';
 import { emailOf, type Who } from './who';
 
-/** What is known of a sandbox, or of `main`. */
+/** The name, the addresses and the token of a sandbox, or of `main`. */
 type Place = Pick<Schemas['MadeSandbox'], 'name' | 'url' | 'console_url' | 'token'>;
 
-/** What a sandbox starts with. The same gives the same data, ids included. */
+/** The initial data and clock of a sandbox. Equal starts give equal data, ids included. */
 export interface Start {
   /** The seed of the demo data, or `empty` for the demo accounts without loans and payouts. */
   seed?: number | 'empty';
   /** The time that the clock starts with; the machine's if missing. */
   now?: Moment;
-  /** Whether the clock is stopped. */
+  /** `true` if the clock is stopped. */
   frozen?: boolean;
 }
 
@@ -107,7 +107,7 @@ export class Mkopo {
     await this.begin();
   }
 
-  /** @internal What is there now is the past: no verb that waits returns it. */
+  /** @internal Skips the messages and settled payouts so far: no verb that waits returns them. */
   async begin(): Promise<this> {
     this.outbox = new Outbox(this.console);
     this.payouts = new Payouts(this.console);
@@ -119,7 +119,7 @@ export class Mkopo {
     return this;
   }
 
-  /** Whether mobile money's ledger matches the records, and no loan was paid twice. */
+  /** Returns whether mobile money's ledger matches the records, and no loan was paid twice. */
   async invariant(): Promise<Schemas['Invariant']> {
     return bodyOf(this.console.GET('/console/api/invariant'));
   }

@@ -34,7 +34,7 @@ export function addressesOfTheRun(): Addresses {
   return { url: MKOPO_URL, consoleUrl: MKOPO_CONSOLE_URL, consoleToken: MKOPO_CONSOLE_TOKEN };
 }
 
-/** Whether sandboxes end with this run, because their portal does. */
+/** Returns whether sandboxes end with this run, because their portal does. */
 export function endsWithTheRun(): boolean {
   return process.env[STARTED] === 'true';
 }

@@ -15,7 +15,7 @@ export interface Addresses {
 /** A sandbox to make. */
 export interface NewSandbox extends Start {
   name?: string;
-  /** How long it is kept without being used; `24h` if missing. */
+  /** The time for which it is kept without being used; `24h` if missing. */
   expiresIn?: Duration;
   /** The name of a story to tell, in place of a start. */
   story?: string;

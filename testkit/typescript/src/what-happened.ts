@@ -3,13 +3,13 @@ import type { Message } from './console/outbox';
 import type { Payout } from './console/payouts';
 import type { Mkopo } from './mkopo';
 
-/** How much of each list is shown. */
+/** The maximum number of entries of each list that are shown. */
 const LATEST = 50;
 
 /** The longest body that is shown, in characters. */
 const MAX_BODY = 500;
 
-/** What the sandbox knows about a test: payouts, calls and messages. Codes and tokens are masked. */
+/** A sandbox's state as text: payouts, calls, messages. Codes and tokens are masked. */
 export async function whatHappened(mkopo: Mkopo): Promise<string> {
   const [clock, payouts, calls, messages, faults, scenario, invariant] = await Promise.all([
     mkopo.clock.now(),

@@ -7,7 +7,7 @@ import { expect, test } from 'mkopo-test';
 
 const run = promisify(execFile);
 
-/** What a stranger runs with the package alone. */
+/** The program of somebody who has nothing but the package. */
 const PROGRAM = `
   import { Portal, VERSION } from 'mkopo-test/client';
   const { MKOPO_URL, MKOPO_CONSOLE_URL, MKOPO_CONSOLE_TOKEN } = process.env;

@@ -12,7 +12,7 @@ const RECIPES = new Map(
     .map((section) => [section.split('\n')[0] ?? '', /```ts\n(.*?)\n```/s.exec(section)?.[1] ?? ''] as const),
 );
 
-/** What the token of a sandbox may not do; the operator's may. */
+/** The recipes that the token of a sandbox does not allow; the operator's does. */
 const FOR_THE_OPERATOR = ['Let a team deploy its slice'];
 
 /** Runs a recipe exactly as written, with `values` in its scope; returns what it declares. */
@@ -82,7 +82,7 @@ test('every recipe does what its title says', async ({ mkopo }) => {
   await recipe('Jump to tomorrow');
   await expect(grace.pendingLoans()).rejects.toMatchObject({ status: 401 });
   await recipe('Go back to the real time');
-  // What the demo has left open may have settled tomorrow.
+  // Payouts that the demo left open may have settled tomorrow.
   expect((await grace.pendingLoans()).map((loan) => loan.loan_id)).toContain(approved.loan_id);
   await recipe('Restore');
   expect(await grace.pendingLoans()).toEqual(saved);

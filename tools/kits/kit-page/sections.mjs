@@ -1,8 +1,8 @@
 /** The sections of the page about the kits. */
 
 /**
- * What each kit is for, with the commands that install it, or build it where `names`, the packages that are there,
- * have none of it.
+ * The purpose of each kit, with the commands that install it, or that build it if its package is not in
+ * `names`, the packages that are there.
  */
 export function sections(names) {
   const at = 'http://127.0.0.1:8080/kit/';

@@ -1,4 +1,4 @@
-"""How a call fails, and how calls are made."""
+"""The error of a call that fails, and the functions that make calls."""
 
 from __future__ import annotations
 

@@ -38,14 +38,14 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Start:
-    """What a sandbox starts with. The same gives the same data, ids included."""
+    """The initial data and clock of a sandbox. Equal starts give equal data, ids included."""
 
     seed: int | Literal["empty"] = 1
     """The seed of the demo data, or `empty` for the demo accounts without loans and payouts."""
     now: datetime | str | None = None
     """The time that the clock starts with; the machine's if missing."""
     frozen: bool = False
-    """Whether the clock is stopped."""
+    """`True` if the clock is stopped."""
 
     def exact(self) -> Start:
         """Return the start with a time: now, in whole seconds, if it has none."""
@@ -110,7 +110,7 @@ class Mkopo:
         self._begin()
 
     def _begin(self) -> None:
-        """What is there now is the past: no verb that waits returns it."""
+        """Skip the messages and settled payouts so far: no verb that waits returns them."""
         self.outbox = Outbox(self.console)
         self.payouts = Payouts(self.console)
         for verbs in (self.outbox, self.payouts):

@@ -25,7 +25,7 @@ _HAS_FAILED = pytest.StashKey[bool]()
 _HAS_OWN_PORTAL = pytest.StashKey[bool]()
 _STOP = pytest.StashKey[Callable[[], None]]()
 
-# What workers of pytest-xdist are told by the process that starts them.
+# The keys of the values that the controller of pytest-xdist passes to its workers.
 _URL, _CONSOLE_URL, _TOKEN, _FAILURE = "mkopo_url", "mkopo_console_url", "mkopo_token", "mkopo_failure"
 
 
@@ -129,7 +129,7 @@ def mkopo(request: pytest.FixtureRequest, _sandboxes: _Sandboxes) -> Iterator[Mk
 
 @contextmanager
 def _place(wanted: _Wanted, sandboxes: _Sandboxes, item: pytest.Item) -> Iterator[Mkopo]:
-    """What a test uses: a sandbox, or a portal that is started for it."""
+    """Yield the sandbox or the portal that a test uses; take it back or stop it after the test."""
     if wanted.settings is None:
         mkopo = sandboxes.get(wanted.sandbox_per, wanted.start, wanted.story)
         yield mkopo
@@ -167,7 +167,7 @@ def _story_of(item: pytest.Item, options: dict[str, Any]) -> str | None:
 
 
 class _Wanted:
-    """What the markers `story` and `mkopo` say."""
+    """The arguments of the markers `story` and `mkopo`."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ def _kept_calls(mkopo: Mkopo, test: str, folders: pytest.TempPathFactory) -> str
 
 
 def _unaccounted(mkopo: Mkopo) -> str | None:
-    """Return what is wrong with the money, if anything is."""
+    """Return the failure to report unless every shilling is known to be accounted for."""
     try:
         invariant = mkopo.invariant()
     except Exception as error:

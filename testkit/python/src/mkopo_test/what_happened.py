@@ -1,4 +1,4 @@
-"""What a sandbox knows about a test, for the report of a failure."""
+"""The state of a sandbox after a test, for the report of a failure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# How much of each list is shown.
+# The maximum number of entries of each list that are shown.
 _LATEST = 50
 
 # The longest body that is shown, in characters.
@@ -24,7 +24,7 @@ _REFUSED = 400
 
 
 def what_happened(mkopo: Mkopo) -> str:
-    """Return payouts, calls and messages as text. Codes and tokens are masked."""
+    """Return a sandbox's state as text: payouts, calls, messages. Codes and tokens are masked."""
     messages = mkopo.outbox.messages()
     calls = mkopo.traffic.calls()
     invariant = mkopo.invariant()

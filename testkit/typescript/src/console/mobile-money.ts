@@ -4,7 +4,7 @@ import type { ConsoleClient, Schemas } from '../clients';
 /** The outcome of a payment. */
 export type Outcome = Schemas['Outcome'];
 
-/** How mobile money behaves. */
+/** The behaviour of mobile money. */
 export class MobileMoney {
   readonly #console: ConsoleClient;
 

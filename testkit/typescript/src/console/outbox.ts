@@ -13,7 +13,7 @@ export interface MessageFilter {
   channel?: Schemas['Channel'];
 }
 
-/** How long to wait for a message. */
+/** The maximum time to wait for a message. */
 export interface Waiting {
   /** At most `25s`; `10s` if missing. */
   wait?: Duration;

@@ -19,7 +19,7 @@ export interface PastPayout {
   by?: Who;
 }
 
-/** How often it is asked whether a loan with earlier payouts has another, in milliseconds. */
+/** The interval between two checks whether a loan with earlier payouts has another, in milliseconds. */
 const POLL_INTERVAL = 100;
 
 /** The payouts. */

@@ -6,13 +6,13 @@ import { type Duration, milliseconds } from '../time';
 /** A step of a story, and whether it is done. */
 export type Step = Schemas['ToldStep'];
 
-/** How often it is asked whether a step is done, in milliseconds. */
+/** The interval between two checks whether a step is done, in milliseconds. */
 const POLL_INTERVAL = 100;
 
 /** The story that the sandbox tells. */
 export class Story {
   readonly #console: ConsoleClient;
-  /** How many steps `next` has returned. */
+  /** The number of steps that `next` has returned. */
   #returned = 0;
 
   constructor(console: ConsoleClient) {

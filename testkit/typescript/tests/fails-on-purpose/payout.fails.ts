@@ -7,7 +7,7 @@ test('fails after a payout', async ({ mkopo }) => {
   await agent.payOut(loan).catch(() => undefined);
   await mkopo.portal.POST('/api/v1/auth/request-signin-otp', { body: { email: 'agent@mkopo.test' } });
   const code = await mkopo.outbox.code({ to: 'agent' });
-  // What must not be printed, for the test that reads this.
+  // The secrets that must not be printed, for the test that reads this.
   const secrets = [code, agent.token, mkopo.token].map((secret) => Buffer.from(secret).toString('base64'));
   console.log('SECRETS', JSON.stringify(secrets));
   expect(await agent.history()).toEqual([]);

@@ -1,1 +1,1 @@
-"""What the console of a sandbox can do, by noun."""
+"""The verbs of a sandbox's console, by noun."""

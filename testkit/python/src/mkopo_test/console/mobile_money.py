@@ -1,4 +1,4 @@
-"""How mobile money behaves."""
+"""The behaviour of mobile money."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MobileMoney:
-    """How mobile money behaves."""
+    """The behaviour of mobile money."""
 
     def __init__(self, console: httpx.Client) -> None:
         self._console = console

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     # A method is called `list`, too.
     Records = list[DisbursementRecord]
 
-# How often it is asked whether a loan with earlier payouts has another.
+# The interval between two checks whether a loan with earlier payouts has another, in seconds.
 _POLL_INTERVAL_S = 0.1
 
 

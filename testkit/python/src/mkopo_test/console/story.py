@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _PATH = "/console/api/story"
 
-# How often it is asked whether a step is done.
+# The interval between two checks whether a step is done, in seconds.
 _POLL_INTERVAL_S = 0.1
 
 
@@ -24,7 +24,7 @@ class Story:
 
     def __init__(self, console: httpx.Client) -> None:
         self._console = console
-        # How many steps `next` has returned.
+        # The number of steps that `next` has returned.
         self._returned = 0
 
     def steps(self) -> list[ToldStep]:
