@@ -29,6 +29,7 @@ use crate::{
     number,
     pair::{Pair, SERVERS},
     test_app::{Answer, NOON, TestApp, waiting},
+    test_store,
 };
 
 const LOANS: usize = 3;
@@ -347,6 +348,26 @@ impl DemoData {
         }
     }
 
+    /// Lets the transactions that have begun end: those of calls, and those that PostgreSQL has not yet seen were a
+    /// crashed server's. They take real time, more on a busy machine, of which the servers' clocks know nothing.
+    fn run_transactions(&self) {
+        const OPEN: &str = "
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'";
+        let app = self.pair.app(0);
+        let until = std::time::Instant::now() + Duration::from_secs(15);
+        let are_open = || {
+            let app = app.clone();
+            self.pair.finish(0, async move {
+                let mut reader = app.sandbox.database.read().await.unwrap();
+                store::query_scalar::<i64>(OPEN).fetch_one(&mut reader).await.unwrap() > 0
+            })
+        };
+        while test_store::is_postgres() && are_open() && std::time::Instant::now() < until {
+            self.pair.turn_all();
+        }
+    }
+
     fn console(&self, on: usize, method: Method, path: &str, body: Option<Value>) {
         let (app, path) = (self.pair.app(on), path.to_owned());
         let answer = self.pair.finish(on, async move { app.console(method, &path, body).await });
@@ -461,6 +482,7 @@ impl DemoData {
         }
         for _ in 0..12 {
             self.run(Duration::from_millis(1));
+            self.run_transactions();
             self.pair.pass(Duration::from_secs(5));
             for on in 0..SERVERS {
                 self.reconcile(on);
