@@ -311,19 +311,17 @@ fn a_server_that_is_killed_repeatedly_loses_nothing_and_pays_nothing_twice() {
     kill_repeatedly(number("MKOPO_TEST_ROUNDS").unwrap_or(60));
 }
 
-#[test]
-fn a_disk_that_fails_is_reported_loses_nothing_that_was_answered_and_pays_nothing_twice() {
-    // PostgreSQL does not use the server's disk.
-    if test_store::is_postgres() {
-        return;
-    }
+/// The settings with the data in `folder`, whatever the other tests run on: PostgreSQL does not use the server's disk.
+fn on_file(folder: &Path) -> Settings {
+    let mut settings = settings_of(folder);
+    settings.store.database = DatabaseSettings::default();
+    settings
+}
+
+/// A server that has paid loans until its disk was full, with its data and the answers.
+fn with_full_disk() -> (TempDir, Server, Mutex<Answers>) {
     let folder = tempfile::tempdir().unwrap();
-    let on_file = || {
-        let mut settings = settings_of(folder.path());
-        settings.store.database = DatabaseSettings::default();
-        settings
-    };
-    fill(on_file(), LOANS);
+    fill(on_file(folder.path()), LOANS);
     let answers = Mutex::new(Answers::default());
     // Limits the size of the write-ahead log.
     let server = Server::start_with_disk_of(600_000, &file_in(folder.path()));
@@ -333,14 +331,34 @@ fn a_disk_that_fails_is_reported_loses_nothing_that_was_answered_and_pays_nothin
         assert!(answers.refused > 0, "the disk did not fail; {} were paid", answers.paid.len());
         assert!(!answers.paid.is_empty(), "it failed from the start");
     }
-    // So that a balancer sends payouts elsewhere.
+    (folder, server, answers)
+}
+
+#[test]
+fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
+    if test_store::is_postgres() {
+        return;
+    }
+    let (folder, server, answers) = with_full_disk();
+    drop(server);
+    let paid_before = answers.lock().unwrap().paid.len();
+    pay_until_killed(Server::start_on(&file_in(folder.path())), &answers, Duration::from_millis(1500));
+    let answers = answers.into_inner().unwrap();
+    assert!(answers.paid.len() > paid_before, "with room again, it pays again");
+    check(on_file(folder.path()), &answers, Lost::Nothing);
+}
+
+/// So that a balancer sends payouts elsewhere.
+#[test]
+fn a_server_whose_disk_is_full_is_not_ready_until_there_is_room() {
+    if test_store::is_postgres() {
+        return;
+    }
+    let (folder, server, answers) = with_full_disk();
     let is_ready = || get(&server, "/readyz", "").status == 200;
     assert!(!is_ready());
     server.give_disk_room();
     wait_until("ready", Duration::from_secs(30), is_ready);
-    let paid_before = answers.lock().unwrap().paid.len();
-    pay_until_killed(server, &answers, Duration::from_millis(1500));
-    let answers = answers.into_inner().unwrap();
-    assert!(answers.paid.len() > paid_before, "with room again, it pays again");
-    check(on_file(), &answers, Lost::Nothing);
+    pay_until_killed(server, &answers, Duration::from_millis(500));
+    check(on_file(folder.path()), &answers.into_inner().unwrap(), Lost::Nothing);
 }
