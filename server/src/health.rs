@@ -87,8 +87,8 @@ async fn metrics(
         SandboxLoad { main, busiest, rest, open: server.sandboxes.count_open() }
     });
     let forwarded = server.provider.as_ref().map(|provider| provider.held.counts());
-    let streams = server.event_streams.load(Relaxed);
-    let event_streams = sandbox.settings.has_live_screens().then_some(streams);
+    let has_live_screens = server.other_settings.has_live_screens();
+    let event_streams = has_live_screens.then(|| server.event_streams.load(Relaxed));
     let now = Now { database: server.database.load(), forwarded, sandboxes, event_streams };
     // Names of slices may be in any script.
     let (format, content_type) = if accept::asks_for(&headers, OPEN_METRICS) {

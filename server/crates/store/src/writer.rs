@@ -144,7 +144,7 @@ pub(super) struct Writer {
     next: Option<Begin>,
     max_batch_size: usize,
     committed: watch::Sender<()>,
-    without_room: watch::Sender<Option<Instant>>,
+    out_of_room: watch::Sender<Option<Instant>>,
     closing: Option<oneshot::Sender<()>>,
 }
 
@@ -155,18 +155,9 @@ impl Writer {
         orders: mpsc::UnboundedReceiver<Order>,
         max_batch_size: usize,
         committed: watch::Sender<()>,
-        without_room: watch::Sender<Option<Instant>>,
+        out_of_room: watch::Sender<Option<Instant>>,
     ) -> Self {
-        Self {
-            target,
-            connection,
-            orders,
-            next: None,
-            max_batch_size,
-            committed,
-            without_room,
-            closing: None,
-        }
+        Self { target, connection, orders, next: None, max_batch_size, committed, out_of_room, closing: None }
     }
 
     pub(super) async fn run(mut self) {
@@ -295,7 +286,7 @@ impl Writer {
         };
         tracing::error!(%error, "commit failed");
         if engine_error::is_disk_full(&error) {
-            self.without_room.send_replace(Some(Instant::now()));
+            self.out_of_room.send_replace(Some(Instant::now()));
         }
         match (&self.target, roll_back(connection, &error).await) {
             (_, RolledBack::Failed) => (Outcome::Unknown, false),
