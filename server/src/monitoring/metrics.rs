@@ -97,7 +97,7 @@ labels! {
     Forwarded { checked: &'static str }
     Reported { outcome: String, slice: String, version: String }
     Build { slice: String, version: String }
-    Unused { reason: &'static str }
+    Unused { reason: String }
     OfSandbox { sandbox: String }
 }
 
@@ -219,7 +219,7 @@ impl Metrics {
 
     /// Counts what is not used to find the places of crashes.
     pub fn crash_data_dropped(&self, what: Dropped, count: u64) {
-        self.crash_data_dropped.get_or_create(&Unused { reason: what.name() }).inc_by(count);
+        self.crash_data_dropped.get_or_create(&Unused { reason: what.to_string() }).inc_by(count);
     }
 
     /// Counts a difference of a forwarded call from the contract.

@@ -25,7 +25,7 @@ const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// The maximum length of a place, in characters.
 const MAX_PLACE: usize = 200;
 
-/// The kind of a difference.
+/// The kind of a difference, displayed by its name in the console's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceKind {
@@ -45,20 +45,9 @@ pub enum DifferenceKind {
     Unknown,
 }
 
-impl DifferenceKind {
-    /// Returns the name in the console's API.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Type => "type",
-            Self::Value => "value",
-            Self::Status => "status",
-            Self::MediaType => "media_type",
-            Self::Unreadable => "unreadable",
-            Self::Unknown => "unknown",
-        }
-    }
+serde_plain::derive_display_from_serialize!(DifferenceKind);
 
+impl DifferenceKind {
     /// Returns whether the difference violates the contract.
     pub fn is_violation(self) -> bool {
         self != Self::Unknown
@@ -317,9 +306,7 @@ fn general(pointer: &str) -> String {
 fn unknown_fields(schema: &'static Value, body: &Value, at: &str, found: &mut Differences) {
     match body {
         Value::Array(items) => {
-            let mut schemas = Vec::new();
-            item_schemas(schema, &mut schemas);
-            if let Some(schema) = schemas.first() {
+            if let Some(schema) = item_schema(schema) {
                 for item in items {
                     unknown_fields(schema, item, &format!("{at}/*"), found);
                 }
@@ -363,9 +350,7 @@ fn known_fields(
     parts(schema).for_each(|part| known_fields(part, known, is_open));
 }
 
-fn item_schemas(schema: &'static Value, found: &mut Vec<&'static Value>) {
-    if schema["items"].is_object() {
-        found.push(&schema["items"]);
-    }
-    parts(schema).for_each(|part| item_schemas(part, found));
+fn item_schema(schema: &'static Value) -> Option<&'static Value> {
+    let items = &schema["items"];
+    if items.is_object() { Some(items) } else { parts(schema).find_map(item_schema) }
 }

@@ -20,7 +20,10 @@ fn shown(value: &Value, left: &mut usize) -> Value {
     *left = left.saturating_sub(1);
     match value {
         Value::Null | Value::Bool(_) => value.clone(),
-        Value::Number(number) => number_shape(&number.to_string()),
+        Value::Number(number) => {
+            let masked: String = number.to_string().chars().take(MAX_CHARS).map(masked).collect();
+            serde_json::from_str(&masked).unwrap_or(json!(9))
+        }
         Value::String(text) => json!(cut(text, masked)),
         Value::Array(items) => {
             items.iter().take(MAX_ITEMS.min(*left)).map(|item| shown(item, left)).collect()
@@ -51,11 +54,6 @@ fn masked(c: char) -> char {
         _ if c.is_numeric() => '9',
         _ => c,
     }
-}
-
-fn number_shape(text: &str) -> Value {
-    let masked: String = text.chars().take(MAX_CHARS).map(masked).collect();
-    serde_json::from_str(&masked).unwrap_or(json!(9))
 }
 
 #[cfg(test)]

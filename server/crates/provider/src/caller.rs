@@ -167,4 +167,9 @@ impl Caller {
         let body = json!({"email": email, "password": password.expose_secret()});
         Call::post("/auth/login", body.to_string())
     }
+
+    /// The call that signs out, without its token.
+    pub fn logout() -> Call {
+        Call { method: Method::POST, ..Call::get("/auth/logout") }
+    }
 }

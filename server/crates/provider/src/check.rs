@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderName, Method, StatusCode, header};
+use axum::http::{HeaderName, StatusCode, header};
 use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ impl Check {
         {
             self.ends_session(&token.into()).await;
         }
-        self.caller.call(&sign_out(&token)).await?;
+        self.caller.call(&Caller::logout().with_token(&token)).await?;
         Ok(self.tried)
     }
 
@@ -183,8 +183,7 @@ impl Check {
         let forged = SecretString::from("not-a-token");
         let call = Call::get("/auth/me").with_token(&forged);
         self.tries("With a token that nobody issued", call, refused(&[401], "no_session")).await;
-        let call = Call { method: Method::POST, ..Call::get("/auth/logout") };
-        self.tries("Sign out without a session", call, refused(&[401], "no_session")).await;
+        self.tries("Sign out without a session", Caller::logout(), refused(&[401], "no_session")).await;
         let call = Call::post("/disbursements/LN-0/disburse", body());
         self.tries("Pay out without a session", call, refused(&[401], "no_session")).await;
         let call = Call::get("/auth/me").with_header(header::ACCEPT, "application/problem+json");
@@ -236,10 +235,10 @@ impl Check {
             if page.json().as_array().is_some_and(|rows| rows.len() > 1) {
                 self.violation("the page has more rows than the limit");
             }
-            let next = page.headers.get(header::LINK).and_then(|link| next_page(link.to_str().ok()?, path));
-            match next {
+            let link = page.headers.get(header::LINK).and_then(|link| link.to_str().ok()).unwrap_or_default();
+            match link.split(',').find_map(next_query) {
                 Some(next) => {
-                    let call = Call::get(next).with_token(token);
+                    let call = Call::get(format!("{path}?{next}")).with_token(token);
                     self.tries(format!("Read the next page of the {noun}"), call, status(&[200])).await;
                 }
                 None if rows.len() > 1 => self.violation("there are more rows, but no link to the next page"),
@@ -351,14 +350,10 @@ impl Check {
 
     /// Signs out, and uses the token once more.
     async fn ends_session(&mut self, token: &SecretString) {
-        self.tries("Sign out", sign_out(token), status(&[204])).await;
+        self.tries("Sign out", Caller::logout().with_token(token), status(&[204])).await;
         let call = Call::get("/auth/me").with_token(token);
         self.tries("With a session that has ended", call, refused(&[401], "no_session")).await;
     }
-}
-
-fn sign_out(token: &SecretString) -> Call {
-    Call { method: Method::POST, ..Call::get("/auth/logout") }.with_token(token)
 }
 
 fn body() -> String {
@@ -376,9 +371,4 @@ fn cheapest(pending: &[Value]) -> Option<Chosen> {
         })
     });
     chosen.min_by_key(|chosen| chosen.amount)
-}
-
-/// The path of the next page, relative to `/api/v1`.
-fn next_page(link: &str, path: &str) -> Option<String> {
-    link.split(',').find_map(next_query).map(|query| format!("{path}?{query}"))
 }

@@ -78,10 +78,9 @@ impl Provider {
         if let Some(observation) = &mut observation {
             observation.answered(parts.status, &parts.headers);
         }
-        let rebuilt = match self.fault_of(&parts, received.size_hint().exact()) {
-            Some(fault) => Err(fault),
-            None => headers::of_answer(parts.status, &parts.headers, uri.path(), self.behind_tls),
-        };
+        let rebuilt = self
+            .check_head(&parts, received.size_hint().exact())
+            .and_then(|()| headers::of_answer(parts.status, &parts.headers, uri.path(), self.behind_tls));
         let rebuilt = match rebuilt {
             Ok(headers) => headers,
             Err(fault) => {
@@ -152,24 +151,26 @@ impl Provider {
         Ok(request)
     }
 
-    /// Returns the reason why an answer can't be passed on, if any.
-    fn fault_of(&self, parts: &hyper::http::response::Parts, length: Option<u64>) -> Option<String> {
+    /// Checks that an answer can be passed on.
+    ///
+    /// # Errors
+    /// The reason why it can't.
+    fn check_head(&self, parts: &hyper::http::response::Parts, length: Option<u64>) -> Result<(), String> {
         let status = parts.status;
         if status.is_informational() || status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-            return Some(format!("its status is {}", status.as_u16()));
+            return Err(format!("its status is {}", status.as_u16()));
         }
         if length.is_some_and(|length| length > self.body_limit) {
-            return Some(format!("it is larger than {} bytes", self.body_limit));
+            return Err(format!("it is larger than {} bytes", self.body_limit));
         }
         let has_body =
             length != Some(0) && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
         if has_body && !accept::is_json(&parts.headers) {
-            return Some(match parts.headers.get(header::CONTENT_TYPE) {
-                Some(_) => "it is not JSON".to_owned(),
-                None => "it does not say that it is JSON".to_owned(),
-            });
+            let is_named = parts.headers.contains_key(header::CONTENT_TYPE);
+            let fault = if is_named { "it is not JSON" } else { "it does not say that it is JSON" };
+            return Err(fault.to_owned());
         }
-        None
+        Ok(())
     }
 }
 

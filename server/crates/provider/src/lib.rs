@@ -50,7 +50,8 @@ const MAX_CALLS: usize = 256;
 /// The provider that calls are forwarded to.
 #[derive(Debug)]
 pub struct Provider {
-    url: ProviderUrl,
+    /// The address of the provider.
+    pub url: ProviderUrl,
     client: Client,
     /// The maximum wait of a call for the provider.
     timeout: Duration,
@@ -98,11 +99,6 @@ impl Provider {
     pub fn is_spared(&self, method: &Method, path: &str) -> bool {
         // Whatever its path, a call that is neither a read nor about sessions may be a payout.
         !self.has_payout_faults && !method.is_safe() && !path.starts_with("/auth/")
-    }
-
-    /// Returns the address of the provider.
-    pub fn url(&self) -> &ProviderUrl {
-        &self.url
     }
 }
 

@@ -162,7 +162,7 @@ pub async fn keep_checking(
         held.count(is_whole);
         for (operation, side, Differences { found, .. }) in checked.into_iter().flatten() {
             for difference in &found {
-                count(&operation, difference.kind.name());
+                count(&operation, &difference.kind.to_string());
             }
             held.add(&operation, side, now, found);
         }

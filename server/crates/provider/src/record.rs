@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::{Context, ensure};
-use axum::http::{Method, StatusCode};
+use axum::http::StatusCode;
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 
@@ -104,8 +104,7 @@ pub async fn record(
         anyhow::Ok((pending, records))
     };
     let lists = lists.await;
-    let sign_out = Call { method: Method::POST, ..Call::get("/auth/logout") }.with_token(&token);
-    _ = caller.call(&sign_out).await;
+    _ = caller.call(&Caller::logout().with_token(&token)).await;
     let (pending, records) = lists?;
     let mut originals = HashSet::new();
     pending.iter().chain(&records).for_each(|row| collect(row, &mut originals));

@@ -7,7 +7,7 @@
 use std::{io::Write, time::Duration};
 
 use crate::of_world::Slices;
-use base::{clock::UnixMillis, error::Failure};
+use base::error::Failure;
 use store::{Connection, query, query_scalar};
 
 /// Duration of a claim: longer than compressing the largest file takes.
@@ -66,7 +66,13 @@ pub async fn compress_next(slices: &Slices) -> Result<bool, Failure> {
     if due == 0 {
         return Ok(false);
     }
-    let Some(digest) = claim(slices, now).await? else { return Ok(false) };
+    let claimed: Vec<String> = slices
+        .database
+        .write(async move |connection: &mut Connection| {
+            Ok(query_scalar(CLAIM).bind(now).bind(now.plus(LEASE)).fetch_all(connection).await?)
+        })
+        .await?;
+    let Some(digest) = claimed.into_iter().next() else { return Ok(false) };
     let content: Option<Vec<u8>> =
         query_scalar(CONTENT).bind(&digest).fetch_optional(&mut *slices.database.read().await?).await?;
     // The slice was removed in the meantime.
@@ -77,22 +83,10 @@ pub async fn compress_next(slices: &Slices) -> Result<bool, Failure> {
     slices
         .database
         .write_in_turn(async move |connection: &mut Connection| {
-            query(STORE).bind(digest).bind(brotli).bind(gzip).execute(connection).await?;
-            Ok(())
+            Ok(query(STORE).bind_all((digest, brotli, gzip)).run(connection).await?)
         })
         .await?;
     Ok(true)
-}
-
-/// Claims the content that is due next, and returns its digest.
-async fn claim(slices: &Slices, now: UnixMillis) -> Result<Option<String>, Failure> {
-    let claimed: Vec<String> = slices
-        .database
-        .write(async move |connection: &mut Connection| {
-            Ok(query_scalar(CLAIM).bind(now).bind(now.plus(LEASE)).fetch_all(connection).await?)
-        })
-        .await?;
-    Ok(claimed.into_iter().next())
 }
 
 /// The content in brotli and in gzip.

@@ -60,16 +60,8 @@ pub(super) async fn note(
             continue;
         }
         of_build.insert(place_of_error, staff_id.clone());
-        query(NOTE)
-            .bind(name)
-            .bind(version)
-            .bind(error)
-            .bind(place)
-            .bind(staff_id)
-            .bind(times)
-            .bind(at)
-            .execute(&mut *connection)
-            .await?;
+        let note = query(NOTE).bind_all((name, version, error, place, staff_id, times, at));
+        note.run(connection).await?;
     }
     Ok(dropped)
 }

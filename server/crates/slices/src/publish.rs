@@ -76,8 +76,8 @@ pub async fn publish(
     let share = publication.share.as_ref();
     let entry = entry
         .with_some("hold", publication.hold.then_some(true))
-        .with_some("percent", share.map(Share::percent))
-        .with_some("plan", share.and_then(Share::plan));
+        .with_some("percent", share.map(|share| share.percent))
+        .with_some("plan", share.and_then(|share| share.plan.as_ref()));
     let (bundled, trail) = (bundled.clone(), mark.trail.clone());
     trail
         .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
@@ -183,8 +183,7 @@ async fn check_removed(connection: &mut Connection, build: &Build) -> Result<(),
     if removed.is_some_and(|digest| digest != build.digest) {
         return Err(SliceRefusal::BuildExists.into());
     }
-    query(FORGET_REMOVED).bind(name).bind(version).execute(connection).await?;
-    Ok(())
+    Ok(query(FORGET_REMOVED).bind(name).bind(version).run(connection).await?)
 }
 
 async fn insert(
@@ -203,29 +202,17 @@ async fn insert(
     };
     let described = described.map_err(Failure::internal)?;
     query(ADD_BUILD)
-        .bind(name.as_str())
-        .bind(&version)
-        .bind(shell)
-        .bind(integrity)
-        .bind(digest)
-        .bind(size)
-        .bind(mark.at)
-        .bind(&mark.by)
-        .bind(described)
-        .execute(&mut *connection)
+        .bind_all((name.as_str(), &version, shell, integrity, digest))
+        .bind_all((size, mark.at, &mark.by, described))
+        .run(connection)
         .await?;
     for (path, content) in files {
         let compress_at = compress_at.filter(|_| compress::is_worthwhile(&path));
+        let digest = digests.remove(&path);
         query(ADD_FILE)
-            .bind(name.as_str())
-            .bind(&version)
-            .bind(&path)
-            .bind(content)
-            .bind(digests.remove(&path))
-            .bind(compress_at)
-            .execute(&mut *connection)
+            .bind_all((name.as_str(), &version, &path, content, digest, compress_at))
+            .run(connection)
             .await?;
     }
-    query(COPY_COMPRESSED).bind(name.as_str()).bind(version).execute(connection).await?;
-    Ok(())
+    Ok(query(COPY_COMPRESSED).bind(name.as_str()).bind(version).run(connection).await?)
 }

@@ -42,8 +42,8 @@ pub async fn remove(
             }
             roll_out::refuse_during(&before)?;
             watched::end(connection, &name).await?;
-            query(REMOVE_FILES).bind(name.as_str()).execute(&mut *connection).await?;
-            query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).execute(&mut *connection).await?;
+            query(REMOVE_FILES).bind(name.as_str()).run(connection).await?;
+            query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).run(connection).await?;
             set_live(connection, &name, None, None).await?;
             let after = read_one(connection, &bundled, &name).await?;
             let live_before = before.live.as_ref();

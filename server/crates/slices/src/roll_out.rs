@@ -65,7 +65,7 @@ pub async fn roll_out(
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
     let entry = SliceAction::RolledOut.entry(&name).with("version", &version);
-    let entry = entry.with("percent", share.percent()).with_some("plan", share.plan());
+    let entry = entry.with("percent", share.percent).with_some("plan", share.plan.as_ref());
     let (bundled, trail) = (bundled.clone(), mark.trail.clone());
     trail
         .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
@@ -109,20 +109,14 @@ pub(super) async fn begin(
         return refuse_during(&before);
     }
     watched::begin_rollout(connection, name, version, before.live.as_ref(), is_watched, &mark).await?;
-    let is_same =
-        |running: &Rollout| (running.percent, running.plan.as_ref()) == (share.percent(), share.plan());
+    let is_same = |running: &Rollout| (running.percent, &running.plan) == (share.percent, &share.plan);
     if running.is_some_and(is_same) {
         return Ok(());
     }
     build.candidate(name).check(connection, bundled).await?;
-    query(SET)
-        .bind(name.as_str())
-        .bind(version.to_string())
-        .bind(i64::from(share.percent()))
-        .bind(share.plan().map(ToString::to_string))
-        .bind(mark.at)
-        .execute(&mut *connection)
-        .await?;
+    let (percent, plan) = (i64::from(share.percent), share.plan.as_ref().map(ToString::to_string));
+    let set = query(SET).bind_all((name.as_str(), version.to_string(), percent, plan, mark.at));
+    set.run(connection).await?;
     let live = before.live.as_ref();
     let note = Some(share.note());
     trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await
@@ -209,7 +203,7 @@ pub(super) async fn go_to(
     mark: Mark,
 ) -> Result<(), Failure> {
     let Rollout { version, .. } = running(before)?;
-    query(GO_TO).bind(name.as_str()).bind(i64::from(percent)).bind(mark.at).execute(&mut *connection).await?;
+    query(GO_TO).bind_all((name.as_str(), i64::from(percent), mark.at)).run(connection).await?;
     let (live, note) = (before.live.as_ref(), Some(format!("to {percent}%, by its plan")));
     trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await
 }

@@ -48,16 +48,9 @@ pub(super) async fn note(
     has_failed: bool,
     at: UnixMillis,
 ) -> Result<(), Failure> {
-    query(NOTE)
-        .bind(&page.name)
-        .bind(&page.version)
-        .bind(&page.staff_id)
-        .bind(&page.screen)
-        .bind(at)
-        .bind(has_failed.then_some(at))
-        .execute(connection)
-        .await?;
-    Ok(())
+    let Page { name, version, staff_id, screen } = page;
+    let note = query(NOTE).bind_all((name, version, staff_id, screen, at, has_failed.then_some(at)));
+    Ok(note.run(connection).await?)
 }
 
 /// The number of pages that people have opened with a build.

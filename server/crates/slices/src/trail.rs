@@ -127,16 +127,8 @@ pub(super) async fn add(
     live_before: Option<&Version>,
     note: Option<String>,
 ) -> Result<(), Failure> {
-    query(ADD)
-        .bind(mark.id)
-        .bind(mark.at)
-        .bind(mark.by)
-        .bind(act)
-        .bind(name.as_str())
-        .bind(version.map(ToString::to_string))
-        .bind(live_before.map(ToString::to_string))
-        .bind(note)
-        .execute(connection)
-        .await?;
-    Ok(())
+    let (version, live_before) = (version.map(ToString::to_string), live_before.map(ToString::to_string));
+    let add =
+        query(ADD).bind_all((mark.id, mark.at, mark.by, act, name.as_str(), version, live_before, note));
+    Ok(add.run(connection).await?)
 }

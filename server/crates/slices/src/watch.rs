@@ -120,9 +120,10 @@ async fn act(slices: &Slices, name: &str, now: UnixMillis) -> Result<(), Failure
         .database
         .write_in_turn(async move |connection: &mut Connection| {
             let slice = locked(connection, &bundled, &name).await?;
-            let watch = watched::of_one(connection, &name).await?;
+            let watches = watched::all(connection).await?;
+            let watch = watches.iter().find(|watch| watch.name == name.as_str());
             let rollout = slice.rollout.as_ref();
-            let due = due(connection, name.as_str(), watch.as_ref(), rollout, length, now).await?;
+            let due = due(connection, name.as_str(), watch, rollout, length, now).await?;
             let Some(due) = due else { return Ok(None) };
             let done = perform(connection, &bundled, &name, &slice, due, mark).await?;
             let Some((kind, details)) = done else { return Ok(None) };

@@ -41,14 +41,6 @@ pub(super) async fn all(connection: &mut Connection) -> Result<Vec<Watch>, Failu
     Ok(query_as(ALL).fetch_all(connection).await?)
 }
 
-const OF_ONE: &str = "
-    SELECT name, version, against, began_at, live_since FROM slice_watch WHERE name = $1";
-
-/// The watch of one slice, if any.
-pub(super) async fn of_one(connection: &mut Connection, name: &SliceName) -> Result<Option<Watch>, Failure> {
-    Ok(query_as(OF_ONE).bind(name.as_str()).fetch_optional(connection).await?)
-}
-
 // When only the share of a rollout changes, the watch keeps its start.
 const BEGIN: &str = "
     INSERT INTO slice_watch (name, version, against, began_at, live_since) VALUES ($1, $2, $3, $4, $5)
@@ -101,15 +93,9 @@ async fn begin(
     mark: &Mark,
     live_since: Option<UnixMillis>,
 ) -> Result<(), Failure> {
-    query(BEGIN)
-        .bind(name.as_str())
-        .bind(version.to_string())
-        .bind(against.map(ToString::to_string))
-        .bind(mark.at)
-        .bind(live_since)
-        .execute(connection)
-        .await?;
-    Ok(())
+    let against = against.map(ToString::to_string);
+    let begin = query(BEGIN).bind_all((name.as_str(), version.to_string(), against, mark.at, live_since));
+    Ok(begin.run(connection).await?)
 }
 
 const WENT_LIVE: &str = "
@@ -122,14 +108,12 @@ pub(super) async fn went_live(
     version: &Version,
     at: UnixMillis,
 ) -> Result<(), Failure> {
-    query(WENT_LIVE).bind(name.as_str()).bind(version.to_string()).bind(at).execute(connection).await?;
-    Ok(())
+    Ok(query(WENT_LIVE).bind_all((name.as_str(), version.to_string(), at)).run(connection).await?)
 }
 
 const END: &str = "DELETE FROM slice_watch WHERE name = $1";
 
 /// Ends the watch of a slice.
 pub(super) async fn end(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
-    query(END).bind(name.as_str()).execute(connection).await?;
-    Ok(())
+    Ok(query(END).bind(name.as_str()).run(connection).await?)
 }

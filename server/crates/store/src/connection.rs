@@ -33,7 +33,7 @@ pub struct Held<DB: sqlx::Database> {
     owner: Owner<DB>,
     /// `true` if a pooler in transaction mode is in between. It gives each transaction another connection to
     /// the server, so nothing is prepared by name.
-    is_pooled: bool,
+    pub(super) is_pooled: bool,
     /// `true` if its statements may take long.
     is_long: bool,
 }
@@ -80,19 +80,17 @@ impl<DB: sqlx::Database> Held<DB> {
         Self { owner, is_pooled, is_long: false }
     }
 
-    pub(super) fn is_pooled(&self) -> bool {
-        self.is_pooled
-    }
-
     pub(super) fn answer_timeout(&self) -> Duration {
         if self.is_long { LONG_ANSWER_TIMEOUT } else { ANSWER_TIMEOUT }
     }
 
-    /// Closes the connection on drop instead of returning it to the pool.
-    pub(super) fn discard(&mut self) {
+    /// Closes the connection on drop instead of returning it to the pool. Returns the error of the answer that did not
+    /// arrive.
+    pub(super) fn give_up(&mut self) -> sqlx::Error {
         if let Owner::Pool(connection) = &mut self.owner {
             connection.close_on_drop();
         }
+        sqlx::Error::Io(io::ErrorKind::TimedOut.into())
     }
 }
 
@@ -131,11 +129,8 @@ impl Connection {
                 Self::Postgres(held) => {
                     let timeout = held.answer_timeout();
                     let running = sql.execute(&mut **held);
-                    let Ok(outcome) = tokio::time::timeout(timeout, running).await else {
-                        held.discard();
-                        return Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()));
-                    };
-                    outcome.map(|_| ())
+                    let answered = tokio::time::timeout(timeout, running).await;
+                    answered.unwrap_or_else(|_| Err(held.give_up())).map(|_| ())
                 }
             }
         };

@@ -95,23 +95,17 @@ pub struct Load {
 }
 
 impl Database {
-    pub(crate) fn with(
-        readers: Readers,
-        writer: Target,
-        connection: Option<Connection>,
-        lanes: Vec<Target>,
-        max_batch_size: usize,
-    ) -> Self {
+    pub(crate) fn with(readers: Readers, writer: Target, connection: Connection, lanes: Vec<Target>) -> Self {
         let (committed, commits) = watch::channel(());
         let (out_of_room, without_room) = watch::channel(None);
         let spawn = |target, connection| {
             let (sender, orders) = mpsc::unbounded_channel();
             let (committed, out_of_room) = (committed.clone(), out_of_room.clone());
-            let writer = Writer::new(target, connection, orders, max_batch_size, committed, out_of_room);
+            let writer = Writer::new(target, connection, orders, committed, out_of_room);
             tokio::spawn(writer.run());
             sender
         };
-        let writer = spawn(writer, connection);
+        let writer = spawn(writer, Some(connection));
         let lanes: Vec<_> = lanes.into_iter().map(|lane| spawn(lane, None)).collect();
         let lanes = if lanes.is_empty() { vec![writer.clone()] } else { lanes };
         Self {

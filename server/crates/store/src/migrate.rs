@@ -36,7 +36,7 @@ const ADD: &str = "
 /// Through a pooler, all missing migrations are applied in one transaction.
 pub(super) async fn run(connection: &mut Connection, migrator: &Migrator) -> Result<(), sqlx::Error> {
     match connection {
-        Connection::Postgres(held) if held.is_pooled() => {
+        Connection::Postgres(held) if held.is_pooled => {
             connection.command(BEGIN).await?;
             apply_missing(connection, migrator).await?;
             connection.command("COMMIT").await

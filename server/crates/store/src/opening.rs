@@ -19,7 +19,7 @@ use crate::{
     migrate,
     query::query_as,
     url::{DatabaseUrl, Engine},
-    writer::{Excludes, MAX_BATCH_SIZE, Target},
+    writer::{Excludes, Target},
 };
 
 pub(crate) static SQLITE_MIGRATIONS: Migrator = sqlx_macros::migrate!("migrations/sqlite");
@@ -93,11 +93,6 @@ impl Database {
     /// # Errors
     /// If the file can't be opened or written, or was created by a newer version.
     pub async fn open(file: &Path) -> Result<Self, sqlx::Error> {
-        Self::open_with_batch_size(file, MAX_BATCH_SIZE).await
-    }
-
-    /// Like [`Database::open`], with a different maximum number of writes per commit.
-    pub async fn open_with_batch_size(file: &Path, max_batch_size: usize) -> Result<Self, sqlx::Error> {
         let options = sqlite_options(file).synchronous(SqliteSynchronous::Full).optimize_on_close(true, None);
         let mut connection = connect_sqlite(&options.clone().busy_timeout(START_TIMEOUT)).await?;
         SQLITE_MIGRATIONS.run(&mut connection).await?;
@@ -112,25 +107,26 @@ impl Database {
             // The writer has opened the file. On a busy machine, another connection may take longer than callers wait.
             .connect_lazy_with(read_options);
         let target = Target::Sqlite { options: Box::new(options), is_durable: true };
-        Ok(Self::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), max_batch_size))
+        Ok(Self::with(Readers::Sqlite(readers), target, connection.into(), Vec::new()))
     }
 
     async fn open_postgres(options: &PgConnectOptions, url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
-        let is_pooled = url.is_pooled();
+        let is_pooled = url.is_pooled;
         let options = options.clone().application_name("mkopo").disable_statement_logging();
-        let mut read_options = options.clone().statement_cache_capacity(STATEMENT_CACHE_SIZE);
-        let mut options = read_options.clone();
-        if is_pooled {
+        let (options, read_options) = if is_pooled {
             // A pooler refuses settings that it can't restore.
-            options = options.extra_float_digits(None).statement_cache_capacity(0);
-            read_options = options.clone();
+            let options = options.extra_float_digits(None).statement_cache_capacity(0);
+            (options.clone(), options)
         } else {
-            options = options.options([("client_min_messages", "warning"), ("jit", "off")]);
-            read_options = options
+            let options = options
+                .statement_cache_capacity(STATEMENT_CACHE_SIZE)
+                .options([("client_min_messages", "warning"), ("jit", "off")]);
+            let read_options = options
                 .clone()
                 .options([("statement_timeout", STATEMENT_TIMEOUT), ("default_transaction_read_only", "on")])
                 .options([("idle_in_transaction_session_timeout", IDLE_TIMEOUT)]);
-        }
+            (options, read_options)
+        };
         let options = PostgresOptions { options: Box::new(options), is_pooled };
         {
             // Waits without a timeout for another server that is migrating the tables.
@@ -147,14 +143,11 @@ impl Database {
             .acquire_timeout(CONNECT_TIMEOUT)
             .connect_with(read_options)
             .await?;
-        let lanes = url.lanes();
         let target = |excludes| Target::Postgres(options.clone(), excludes);
-        let lanes = match lanes {
-            0 | 1 => Vec::new(),
-            lanes => (0..lanes).map(|_| target(Excludes::Rows)).collect(),
-        };
-        let writer = target(Excludes::Turn);
-        Ok(Self::with(Readers::Postgres(readers, is_pooled), writer, Some(connection), lanes, MAX_BATCH_SIZE))
+        // A single lane would be the writer.
+        let lanes = if url.lanes > 1 { url.lanes } else { 0 };
+        let lanes = (0..lanes).map(|_| target(Excludes::Rows)).collect();
+        Ok(Self::with(Readers::Postgres(readers, is_pooled), target(Excludes::Turn), connection, lanes))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Both run the same SQL with the same bindings: [`query`], [`query_as`] and [`query_scalar`] work like
 //! sqlx's functions. Values are strings, integers and booleans, or types that are stored as one of these.
 
-use std::{io, pin::pin};
+use std::pin::pin;
 
 use futures::{TryStreamExt, future::ready};
 use sqlx::{
@@ -17,31 +17,31 @@ use base::clock::UnixMillis;
 
 use crate::connection::{Connection, traced};
 
-/// Evaluates `$run` for either engine, with `$on` bound to the engine's connection, `$with` to
-/// its arguments, and `$keep` to whether the statement stays prepared.
-macro_rules! either {
-    ($connection:expr, $arguments:expr, |$on:ident, $with:ident, $keep:ident| $run:expr) => {
-        match $connection {
-            Connection::Sqlite(held) => {
-                let ($on, $with, $keep) = (&mut **held, $arguments.sqlite, true);
-                $run
-            }
-            Connection::Postgres(held) => {
-                let ($with, $keep, timeout) = ($arguments.postgres, !held.is_pooled(), held.answer_timeout());
-                let running = async {
-                    let $on = &mut **held;
+/// Runs `$query` as a step: evaluates `$run` for either engine, with `$statement` bound to sqlx's query and `$on` to the
+/// engine's connection.
+macro_rules! run {
+    ($query:expr, $connection:expr, |$statement:ident, $on:ident| $run:expr) => {{
+        let (sql, arguments) = $query.ready($connection)?;
+        let step = $connection.statement(sql.as_str());
+        let running = async {
+            match $connection {
+                Connection::Sqlite(held) => {
+                    let ($statement, $on) = (sqlx::query_with(sql, arguments.sqlite), &mut **held);
                     $run
-                };
-                match tokio::time::timeout(timeout, running).await {
-                    Ok(outcome) => outcome,
-                    Err(_) => {
-                        held.discard();
-                        Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()))
-                    }
+                }
+                Connection::Postgres(held) => {
+                    let (keep, timeout) = (!held.is_pooled, held.answer_timeout());
+                    let running = async {
+                        let $statement = sqlx::query_with(sql, arguments.postgres).persistent(keep);
+                        let $on = &mut **held;
+                        $run
+                    };
+                    tokio::time::timeout(timeout, running).await.unwrap_or_else(|_| Err(held.give_up()))
                 }
             }
-        }
-    };
+        };
+        traced(step, pin!(running)).await
+    }};
 }
 
 /// A type that can be read from a row of either engine.
@@ -166,16 +166,7 @@ impl Query {
 
     /// Runs the statement and returns the number of affected rows.
     pub async fn execute(self, connection: &mut Connection) -> Result<u64, sqlx::Error> {
-        let (sql, arguments) = self.ready(connection)?;
-        let step = connection.statement(sql.as_str());
-        let running = async {
-            either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
-                .persistent(keep)
-                .execute(on)
-                .await
-                .map(|done| done.rows_affected()))
-        };
-        traced(step, pin!(running)).await
+        run!(self, connection, |statement, on| statement.execute(on).await.map(|done| done.rows_affected()))
     }
 
     /// Runs the statement, however many rows it affects.
@@ -184,30 +175,18 @@ impl Query {
     }
 
     async fn row(self, connection: &mut Connection) -> Result<Option<Row>, sqlx::Error> {
-        let (sql, arguments) = self.ready(connection)?;
-        let step = connection.statement(sql.as_str());
-        let running = async {
-            either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
-                .persistent(keep)
-                .fetch_optional(on)
-                .await
-                .map(|row| row.map(Row::from)))
-        };
-        traced(step, pin!(running)).await
+        run!(self, connection, |statement, on| statement
+            .fetch_optional(on)
+            .await
+            .map(|row| row.map(Row::from)))
     }
 
     /// Gives each row to `take` as it comes, so that no row is kept twice.
     async fn each_row(self, connection: &mut Connection, take: &mut Take<'_>) -> Result<(), sqlx::Error> {
-        let (sql, arguments) = self.ready(connection)?;
-        let step = connection.statement(sql.as_str());
-        let running = async {
-            either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
-                .persistent(keep)
-                .fetch(on)
-                .try_for_each(|row| ready(take(row.into())))
-                .await)
-        };
-        traced(step, pin!(running)).await
+        run!(self, connection, |statement, on| statement
+            .fetch(on)
+            .try_for_each(|row| ready(take(row.into())))
+            .await)
     }
 }
 

@@ -138,7 +138,7 @@ async fn kinds(connection: &mut Connection, select: String) -> Result<Vec<Kind>,
         Connection::Postgres(on) => {
             let statement = (&mut **on).prepare(select).await?;
             // Behind a pooler, the next one who gets this connection prepares by the same name.
-            if on.is_pooled() {
+            if on.is_pooled {
                 sqlx::raw_sql("DEALLOCATE ALL").execute(&mut **on).await?;
             }
             statement.columns().iter().map(|column| Kind::of(column.type_info().name())).collect()

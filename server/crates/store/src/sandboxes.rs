@@ -25,8 +25,7 @@ use crate::{
     database::{Database, Readers},
     opening::{READER_TIMEOUT, SQLITE_MIGRATIONS, STATEMENT_CACHE_SIZE},
     query::{query, query_scalar},
-    writer,
-    writer::MAX_BATCH_SIZE,
+    writer::Target,
 };
 
 /// The reading connections of a sandbox. Each is a thread, so there are few.
@@ -245,8 +244,8 @@ async fn open_file(file: &Path) -> Result<Database, sqlx::Error> {
         .connect_lazy_with(options.clone().read_only(true).create_if_missing(false));
     // The file may have been removed in the meantime.
     let options = Box::new(options.create_if_missing(false));
-    let target = writer::Target::Sqlite { options, is_durable: false };
-    Ok(Database::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), MAX_BATCH_SIZE))
+    let target = Target::Sqlite { options, is_durable: false };
+    Ok(Database::with(Readers::Sqlite(readers), target, connection.into(), Vec::new()))
 }
 
 const LATEST_MIGRATION: &str = "SELECT max(version) FROM _sqlx_migrations";

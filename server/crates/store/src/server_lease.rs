@@ -76,8 +76,7 @@ impl ServerLease {
             .write_in_turn(async move |connection: &mut Connection| {
                 let now = connection.engine_now().await?;
                 query(DELETE_EXPIRED).bind(now).execute(&mut *connection).await?;
-                query(TAKE).bind(server_id).bind(now.plus(TERM)).bind(renewals).execute(connection).await?;
-                Ok(())
+                Ok(query(TAKE).bind_all((server_id, now.plus(TERM), renewals)).run(connection).await?)
             })
             .await
     }
@@ -106,9 +105,8 @@ impl ServerLease {
         let (server_id, renewals) = (self.server_id.clone(), self.renewals.fetch_add(1, Ordering::AcqRel));
         let renewed = self.database.write_in_turn(async move |connection: &mut Connection| {
             let now = connection.engine_now().await?;
-            let renewed =
-                query(RENEW).bind(server_id).bind(now.plus(TERM)).bind(renewals).execute(connection).await?;
-            Ok(renewed == 1)
+            let renewed = query(RENEW).bind_all((server_id, now.plus(TERM), renewals));
+            Ok(renewed.execute(connection).await? == 1)
         });
         let renewed = renewed.await;
         self.is_renewed.store(renewed.is_ok(), Ordering::Release);
@@ -142,8 +140,7 @@ impl ServerLease {
     pub async fn end(&self) {
         let server_id = self.server_id.clone();
         let ended = self.database.write_in_turn(async move |connection: &mut Connection| {
-            query(END).bind(server_id).execute(connection).await?;
-            Ok(())
+            Ok(query(END).bind(server_id).run(connection).await?)
         });
         if !matches!(tokio::time::timeout(END_TIMEOUT, ended).await, Ok(Ok(()))) {
             tracing::warn!("server_lease.not_ended");

@@ -12,8 +12,10 @@ use sqlx::postgres::PgConnectOptions;
 #[derive(Clone)]
 pub struct DatabaseUrl {
     pub(super) engine: Engine,
-    lanes: usize,
-    is_pooled: bool,
+    /// The number of transactions that write payouts at the same time.
+    pub(super) lanes: usize,
+    /// `true` if there is a pooler in transaction mode.
+    pub(super) is_pooled: bool,
 }
 
 /// The parameter for a pooler in transaction mode between server and database.
@@ -37,16 +39,6 @@ impl DatabaseUrl {
     /// The same database, with another number of lanes.
     pub fn with_lanes(self, lanes: u32) -> Self {
         Self { lanes: lanes as usize, ..self }
-    }
-
-    /// Returns whether there is a pooler in transaction mode.
-    pub(super) fn is_pooled(&self) -> bool {
-        self.is_pooled
-    }
-
-    /// Returns the number of transactions that write payouts at the same time.
-    pub(super) fn lanes(&self) -> usize {
-        self.lanes
     }
 
     /// Returns whether the database is a file that does not exist.

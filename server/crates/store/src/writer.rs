@@ -142,7 +142,6 @@ pub(super) struct Writer {
     orders: mpsc::UnboundedReceiver<Order>,
     /// A caller that was taken from the queue, but must not share a transaction with those before it.
     next: Option<Begin>,
-    max_batch_size: usize,
     committed: watch::Sender<()>,
     out_of_room: watch::Sender<Option<Instant>>,
     closing: Option<oneshot::Sender<()>>,
@@ -153,11 +152,10 @@ impl Writer {
         target: Target,
         connection: Option<Connection>,
         orders: mpsc::UnboundedReceiver<Order>,
-        max_batch_size: usize,
         committed: watch::Sender<()>,
         out_of_room: watch::Sender<Option<Instant>>,
     ) -> Self {
-        Self { target, connection, orders, next: None, max_batch_size, committed, out_of_room, closing: None }
+        Self { target, connection, orders, next: None, committed, out_of_room, closing: None }
     }
 
     pub(super) async fn run(mut self) {
@@ -330,7 +328,7 @@ impl Writer {
                     }
                 }
             }
-            let may_join = !is_alone && lent < self.max_batch_size;
+            let may_join = !is_alone && lent < MAX_BATCH_SIZE;
             next = if may_join { self.waiting() } else { None };
         }
         Some((connection, Ok(())))

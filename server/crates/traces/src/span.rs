@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use axum::http::{HeaderMap, Method};
 use opentelemetry::{
     Context,
-    propagation::{Extractor, TextMapPropagator},
+    propagation::TextMapPropagator,
     trace::{SpanContext, TraceContextExt, TraceId},
 };
 use opentelemetry_sdk::propagation::TraceContextPropagator;
@@ -127,22 +127,8 @@ fn context_of(traceparent: &str) -> SpanContext {
 fn parent(headers: &HeaderMap) -> Context {
     // Several of them name no trace.
     let mut named = headers.get_all("traceparent").iter();
-    match (named.next(), named.next()) {
-        (Some(_), None) => {
-            TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers))
-        }
-        _ => Context::new(),
-    }
-}
-
-struct Headers<'h>(&'h HeaderMap);
-
-impl Extractor for Headers<'_> {
-    fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key)?.to_str().ok()
-    }
-
-    fn keys(&self) -> Vec<&str> {
-        self.0.keys().map(axum::http::HeaderName::as_str).collect()
-    }
+    let (Some(_), None) = (named.next(), named.next()) else { return Context::new() };
+    let text = |name: &str| Some((name.to_owned(), headers.get(name)?.to_str().ok()?.to_owned()));
+    let texts: HashMap<String, String> = ["traceparent", "tracestate"].into_iter().filter_map(text).collect();
+    TraceContextPropagator::new().extract_with_context(&Context::new(), &texts)
 }

@@ -9,7 +9,7 @@ use provider::{Held, Report};
 /// The differences found since the start; empty without a provider.
 fn report(sandbox: &Sandbox) -> Report {
     match &sandbox.provider {
-        Some(provider) => provider.held.report(Some(provider.url().to_string())),
+        Some(provider) => provider.held.report(Some(provider.url.to_string())),
         None => Held::default().report(None),
     }
 }

@@ -78,7 +78,7 @@ fn listed(found: Vec<Found>) -> AnyView {
         let tone = if found.kind.is_violation() { Tone::Bad } else { Tone::Plain };
         let example = (found.example != Value::Null).then(|| {
             let text = serde_json::to_string_pretty(&found.example).unwrap_or_default();
-            let id = format!("{} {} {}", found.operation, found.place, found.kind.name());
+            let id = format!("{} {} {}", found.operation, found.place, found.kind);
             view! {
                 <details class="bodies" id=id>
                     <summary>"Example"</summary>

@@ -32,13 +32,6 @@ pub struct Given {
     pub(super) builds: Vec<SliceBuild>,
 }
 
-impl Given {
-    /// One build, which is live.
-    fn only(build: SliceBuild) -> Self {
-        Self { live: Some(build.version.clone()), previous: None, builds: vec![build] }
-    }
-}
-
 impl From<SliceBuilds> for Given {
     fn from(SliceBuilds { live, previous, builds, .. }: SliceBuilds) -> Self {
         let builds = builds.into_iter().map(|build| SliceBuild { is_own: false, ..build }).collect();
@@ -67,6 +60,43 @@ struct Listed {
     failures: SliceFailures,
 }
 
+impl Listed {
+    /// The shell in the portal's folder, as slices are listed.
+    async fn of_shell(shell: &Shell, folder: &Path) -> Self {
+        let page = tokio::fs::read(folder.join(shell_build::PAGE)).await.unwrap_or_default();
+        let Brings { screens, menu, failures } = shell.brings();
+        Self {
+            version: shell.version.clone(),
+            entry: "/".to_owned(),
+            integrity: integrity_of(&page),
+            shell: shell.kit.to_string(),
+            screens,
+            menu,
+            failures,
+        }
+    }
+
+    /// The slice with this build alone, which is live; `as_shell` if it is the shell.
+    fn given(self, as_shell: Option<Shell>) -> Given {
+        let Self { version, entry, integrity, shell, screens, menu, failures } = self;
+        let build = SliceBuild {
+            version: version.clone(),
+            origin: Origin::Bundled,
+            shell,
+            integrity,
+            size: None,
+            published_at: None,
+            published_by: None,
+            entry,
+            digest: None,
+            is_own: false,
+            brings: Brings { screens, menu, failures },
+            as_shell,
+        };
+        Given { live: Some(version), previous: None, builds: vec![build] }
+    }
+}
+
 impl Bundled {
     /// Reads the portal that the service serves and, for a sandbox, the builds of `main`. They are read each time,
     /// because others may replace them while the service runs.
@@ -89,46 +119,12 @@ impl Bundled {
         let list = tokio::fs::read(folder.join("slices.json")).await;
         let list = list.map_err(|error| unreadable(error.to_string()))?;
         let list: List = serde_json::from_slice(&list).map_err(|error| unreadable(error.to_string()))?;
-        let shell = match list.shell {
-            Some(shell) => Some((SHELL.to_owned(), Given::only(bundled_shell(shell, folder).await))),
-            None => None,
-        };
-        let slices = list.slices.into_iter().map(|(name, listed)| {
-            let build = SliceBuild {
-                version: listed.version,
-                origin: Origin::Bundled,
-                shell: listed.shell,
-                integrity: listed.integrity,
-                size: None,
-                published_at: None,
-                published_by: None,
-                entry: listed.entry,
-                digest: None,
-                is_own: false,
-                brings: Brings { screens: listed.screens, menu: listed.menu, failures: listed.failures },
-                as_shell: None,
-            };
-            (name, Given::only(build))
-        });
-        Ok(Self { sandbox_id: None, slices: slices.chain(shell).collect() })
-    }
-}
-
-/// The shell in the portal's folder.
-async fn bundled_shell(shell: Shell, folder: &Path) -> SliceBuild {
-    let page = tokio::fs::read(folder.join(shell_build::PAGE)).await.unwrap_or_default();
-    SliceBuild {
-        version: shell.version.clone(),
-        origin: Origin::Bundled,
-        shell: shell.kit.to_string(),
-        integrity: integrity_of(&page),
-        size: None,
-        published_at: None,
-        published_by: None,
-        entry: "/".to_owned(),
-        digest: None,
-        is_own: false,
-        brings: shell.brings(),
-        as_shell: Some(shell),
+        let slices = list.slices.into_iter().map(|(name, listed)| (name, listed.given(None)));
+        let mut slices: BTreeMap<String, Given> = slices.collect();
+        if let Some(shell) = list.shell {
+            let listed = Listed::of_shell(&shell, folder).await;
+            slices.insert(SHELL.to_owned(), listed.given(Some(shell)));
+        }
+        Ok(Self { sandbox_id: None, slices })
     }
 }

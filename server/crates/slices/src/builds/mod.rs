@@ -236,24 +236,15 @@ pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<S
     Ok(slices.collect())
 }
 
-const LIVE_OF_ONE: &str = "SELECT name, live_version, previous_version FROM slice WHERE name = $1";
-
-const BUILDS_OF_ONE: &str = "
-    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings
-    FROM slice_build WHERE name = $1 AND removed_at IS NULL";
-
 /// The slice with this name; an unknown slice has no builds.
 pub(super) async fn read_one(
     connection: &mut Connection,
     bundled: &Bundled,
     name: &SliceName,
 ) -> Result<SliceBuilds, Failure> {
-    let row = query_as(LIVE_OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?;
-    let rollout = rollout::of_one(connection, name).await?;
-    let builds: Vec<BuildRow> = query_as(BUILDS_OF_ONE).bind(name.as_str()).fetch_all(connection).await?;
-    let builds = builds.into_iter().map(|row| row.build(bundled)).collect::<Result<_, _>>()?;
-    let given = bundled.slices.get(name.as_str());
-    Ok(SliceBuilds::of(name.as_str().to_owned(), row, rollout, given, builds))
+    let found = all(connection, bundled).await?.into_iter().find(|slice| slice.name == name.as_str());
+    let unknown = || SliceBuilds::of(name.as_str().to_owned(), None, None, None, Vec::new());
+    Ok(found.unwrap_or_else(unknown))
 }
 
 // For a known slice this only locks its row, so that two servers can't change the slice at once.
@@ -265,8 +256,7 @@ const LOCK_ALL: &str = "UPDATE slice_lock SET holder = $1";
 /// Locks this slice and all others: some checks, such as on paths, involve other slices.
 pub(super) async fn lock(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
     query(LOCK_ALL).bind(name.as_str()).execute(&mut *connection).await?;
-    query(LOCK).bind(name.as_str()).execute(connection).await?;
-    Ok(())
+    Ok(query(LOCK).bind(name.as_str()).run(connection).await?)
 }
 
 /// Locks the slice until the transaction ends, and returns it.
@@ -293,11 +283,6 @@ pub(super) async fn set_live(
     live: Option<&Version>,
     previous: Option<&Version>,
 ) -> Result<(), Failure> {
-    query(SET_LIVE)
-        .bind(name.as_str())
-        .bind(live.map(ToString::to_string))
-        .bind(previous.map(ToString::to_string))
-        .execute(connection)
-        .await?;
-    Ok(())
+    let (live, previous) = (live.map(ToString::to_string), previous.map(ToString::to_string));
+    Ok(query(SET_LIVE).bind_all((name.as_str(), live, previous)).run(connection).await?)
 }

@@ -111,14 +111,8 @@ pub async fn add(
         Entry::of(EventKind::DeployTokenAdded).about(&slice).with("token", &name).with("until", expires_at);
     trail
         .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
-            let rows = query(ADD)
-                .bind(digest)
-                .bind(&slice)
-                .bind(&name)
-                .bind(now)
-                .bind(expires_at)
-                .execute(connection)
-                .await?;
+            let rows =
+                query(ADD).bind_all((digest, &slice, &name, now, expires_at)).execute(connection).await?;
             if rows == 0 { Err(SliceRefusal::DeployTokenExists { slice, name }.into()) } else { Ok(()) }
         })
         .await?;

@@ -77,13 +77,9 @@ pub async fn history(
     now: UnixMillis,
 ) -> Result<History, Failure> {
     let end = minute(now).plus(Duration::from_mins(1));
-    let rows: Vec<(String, i64, Outcome, String, i64)> = query_as(READ)
-        .bind(name)
-        .bind(end.minus(length * slots))
-        .bind(i64::try_from(length.as_millis()).unwrap_or(i64::MAX))
-        .bind(end)
-        .fetch_all(connection)
-        .await?;
+    let length_ms = i64::try_from(length.as_millis()).unwrap_or(i64::MAX);
+    let read = query_as(READ).bind_all((name, end.minus(length * slots), length_ms, end));
+    let rows: Vec<(String, i64, Outcome, String, i64)> = read.fetch_all(connection).await?;
     let mut history = vec![BTreeMap::<String, Counts>::new(); slots as usize];
     for (version, slot, outcome, detail, times) in rows {
         let slot = usize::try_from(slot).ok().and_then(|slot| history.get_mut(slot));

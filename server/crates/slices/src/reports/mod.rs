@@ -180,15 +180,7 @@ async fn store(
     let room = usize::try_from(MAX_ROWS - stored).unwrap_or_default();
     for (number, (Report { slice, version, outcome, detail }, times)) in counted.iter().enumerate() {
         let detail = if number < room { detail } else { "" };
-        query(ADD)
-            .bind(slice)
-            .bind(version)
-            .bind(at)
-            .bind(*outcome)
-            .bind(detail)
-            .bind(times)
-            .execute(&mut *connection)
-            .await?;
+        query(ADD).bind_all((slice, version, at, *outcome, detail, times)).run(connection).await?;
     }
     Ok(())
 }

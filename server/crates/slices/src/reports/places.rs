@@ -20,9 +20,8 @@ const MAX_READ: usize = 4 * source_map::MAX_SIZE;
 /// The positions at which a build crashed, from the innermost call outwards.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Stack {
-    pub slice: String,
-    pub version: String,
-    pub positions: Vec<Position>,
+    build: BuildKey,
+    positions: Vec<Position>,
 }
 
 impl Stack {
@@ -30,11 +29,7 @@ impl Stack {
     pub fn of(received: &Received) -> Option<Self> {
         let Report { slice, version, .. } = received.report.clone();
         let positions = received.crash.as_ref()?.positions.clone();
-        (!positions.is_empty()).then_some(Self { slice, version, positions })
-    }
-
-    fn build(&self) -> BuildKey {
-        (self.slice.clone(), self.version.clone())
+        (!positions.is_empty()).then_some(Self { build: (slice, version), positions })
     }
 }
 
@@ -59,7 +54,7 @@ pub(super) async fn places(
     bundled: &Bundled,
     waiting: &mut [Received],
 ) -> Result<BTreeMap<Stack, String>, Failure> {
-    let named: BTreeSet<BuildKey> = waiting.iter().filter_map(Stack::of).map(|stack| stack.build()).collect();
+    let named: BTreeSet<BuildKey> = waiting.iter().filter_map(Stack::of).map(|stack| stack.build).collect();
     if named.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -130,7 +125,7 @@ async fn resolve(
         let mut by_file: BTreeMap<(BuildKey, String), Vec<(Stack, Position)>> = BTreeMap::new();
         for stack in std::mem::take(&mut left) {
             if let Some(position) = stack.positions.get(depth).cloned() {
-                let file = (stack.build(), position.file.clone());
+                let file = (stack.build.clone(), position.file.clone());
                 by_file.entry(file).or_default().push((stack, position));
             } else if let Some(innermost) = stack.positions.first().map(ToString::to_string) {
                 places.insert(stack, innermost);

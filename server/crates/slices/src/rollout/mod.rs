@@ -33,11 +33,11 @@ pub struct Rollout {
 
 /// The share of browsers that get a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// A percentage, until somebody changes it.
-    Percent(u8),
-    /// The growing percentages of a plan.
-    Planned(Plan),
+pub struct Share {
+    /// The percentage; that of the first step if there is a plan.
+    pub(super) percent: u8,
+    /// The plan that raises the percentage; `None` when people change it.
+    pub(super) plan: Option<Plan>,
 }
 
 impl Share {
@@ -48,35 +48,21 @@ impl Share {
     pub fn from_request(percent: Option<u8>, plan: Option<&str>) -> Result<Option<Self>, Failure> {
         match (percent, plan) {
             (None, None) => Ok(None),
-            (Some(percent @ ..=100), None) => Ok(Some(Self::Percent(percent))),
+            (Some(percent @ ..=100), None) => Ok(Some(Self { percent, plan: None })),
             (None, Some(plan)) => {
-                let plan = plan.parse().map_err(|text| Failure::BadField { field: "plan", text })?;
-                Ok(Some(Self::Planned(plan)))
+                let plan: Plan = plan.parse().map_err(|text| Failure::BadField { field: "plan", text })?;
+                Ok(Some(Self { percent: plan.first().percent, plan: Some(plan) }))
             }
             (Some(_), None) => Err(bad_field("percent", "A percentage is a whole number from 0 to 100")),
             (Some(_), Some(_)) => Err(bad_field("plan", "Give either a percentage or a plan")),
         }
     }
 
-    pub(super) fn percent(&self) -> u8 {
-        match self {
-            Self::Percent(percent) => *percent,
-            Self::Planned(plan) => plan.first().percent,
-        }
-    }
-
-    pub(super) fn plan(&self) -> Option<&Plan> {
-        match self {
-            Self::Percent(_) => None,
-            Self::Planned(plan) => Some(plan),
-        }
-    }
-
     /// The note in the trail.
     pub(super) fn note(&self) -> String {
-        match self {
-            Self::Percent(percent) => format!("to {percent}%"),
-            Self::Planned(plan) => format!("to {}%, by the plan {plan}", plan.first().percent),
+        match &self.plan {
+            None => format!("to {}%", self.percent),
+            Some(plan) => format!("to {}%, by the plan {plan}", self.percent),
         }
     }
 }
@@ -117,22 +103,9 @@ pub(super) async fn all(connection: &mut Connection) -> Result<BTreeMap<String, 
     rows.into_iter().map(|row| Ok((row.name.clone(), row.rollout()?))).collect()
 }
 
-const OF_ONE: &str = "
-    SELECT name, version, percent, plan, began_at, step_began_at FROM slice_rollout WHERE name = $1";
-
-/// The rollout of one slice, if any.
-pub(super) async fn of_one(
-    connection: &mut Connection,
-    name: &SliceName,
-) -> Result<Option<Rollout>, Failure> {
-    let row: Option<RolloutRow> = query_as(OF_ONE).bind(name.as_str()).fetch_optional(connection).await?;
-    row.map(RolloutRow::rollout).transpose()
-}
-
 const END: &str = "DELETE FROM slice_rollout WHERE name = $1";
 
 /// Deletes the rollout of a slice.
 pub(super) async fn delete(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
-    query(END).bind(name.as_str()).execute(connection).await?;
-    Ok(())
+    Ok(query(END).bind(name.as_str()).run(connection).await?)
 }

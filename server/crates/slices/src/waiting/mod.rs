@@ -69,8 +69,10 @@ pub struct CrashReport {
     pub positions: Vec<Position>,
 }
 
-/// Data for finding the places of crashes that was published or reported, and is not used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Data for finding the places of crashes that was published or reported, and is not used. It is displayed by its
+/// name in the metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Dropped {
     /// A source map that is larger than a build's may be.
     MapTooLarge,
@@ -86,19 +88,7 @@ pub enum Dropped {
     TooManyPlaces,
 }
 
-impl Dropped {
-    /// Its name in the metrics.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MapTooLarge => "map_too_large",
-            Self::MapUnreadable => "map_unreadable",
-            Self::NoSession => "no_session",
-            Self::UnknownFile => "unknown_file",
-            Self::TooManyWaiting => "too_many_waiting",
-            Self::TooManyPlaces => "too_many_places",
-        }
-    }
-}
+store::serde_plain::derive_display_from_serialize!(Dropped);
 
 /// A report as a page sent it.
 #[derive(Clone, Debug)]
