@@ -9,11 +9,11 @@ use axum::{
 };
 use prometheus_client::encoding::prometheus_text;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
-    monitoring::metrics::{Format, Now, SandboxLoad},
-    sandboxes::{Calls, Sandbox},
+    monitoring::metrics::{Format, Now},
+    sandboxes::Sandbox,
 };
 use base::error::Failure;
 use store::shared_clock;
@@ -24,7 +24,9 @@ const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// `/healthz` and `/readyz`.
 pub fn routes() -> Router {
-    Router::new().route("/healthz", get(async || ok())).route("/readyz", get(readyz))
+    Router::new()
+        .route("/healthz", get(async || Json(json!({ "status": "ok" }))))
+        .route("/readyz", get(readyz))
 }
 
 /// The path of the metrics.
@@ -33,10 +35,6 @@ pub const METRICS: &str = "/metrics";
 /// `/metrics`.
 pub fn metrics_routes() -> Router {
     Router::new().route(METRICS, get(metrics))
-}
-
-fn ok() -> Json<Value> {
-    Json(json!({ "status": "ok" }))
 }
 
 #[derive(Serialize)]
@@ -80,12 +78,8 @@ async fn metrics(
 ) -> Result<([(HeaderName, &'static str); 1], String), Failure> {
     let server = &sandbox.server;
     let access = accept::bearer(&headers).and_then(|token| server.operator_token.access(token));
-    let sandboxes = server.sandboxes.are_on().then(|| {
-        let Calls { main, busiest, rest } =
-            server.sandboxes.calls(if access.is_some() { NAMED_SANDBOXES } else { 0 });
-        let busiest = busiest.into_iter().map(|(name, calls)| (name.to_string(), calls)).collect();
-        SandboxLoad { main, busiest, rest, open: server.sandboxes.count_open() }
-    });
+    let named = if access.is_some() { NAMED_SANDBOXES } else { 0 };
+    let sandboxes = server.sandboxes.are_on().then(|| server.sandboxes.load(named));
     let forwarded = server.provider.as_ref().map(|provider| provider.held.counts());
     let has_live_screens = server.other_settings.has_live_screens();
     let event_streams = has_live_screens.then(|| server.event_streams.load(Relaxed));

@@ -5,21 +5,12 @@ use anyhow::ensure;
 use base::clock::Clock;
 use indicatif::HumanCount;
 use lending::events::Trail;
-use settings::values;
 use store::{Database, url::DatabaseUrl};
 
 use super::{
     backup::{self, BackupSettings},
     folder_lock,
 };
-
-/// The arguments of `mkopo data`.
-#[derive(clap::Args, Debug)]
-pub struct DataSettings {
-    /// The operation.
-    #[command(subcommand)]
-    pub command: DataCommand,
-}
 
 /// The operations on all data.
 #[derive(clap::Subcommand, Debug)]
@@ -28,13 +19,11 @@ pub enum DataCommand {
     /// service first: its writes during the copy may be missing.
     Copy {
         /// Database to copy: `postgres://user:password@host/name` or `sqlite:path/to/file`.
-        #[arg(long, env = "MKOPO_COPY_FROM", hide_env_values = true, value_parser = values::database_url,
-              value_name = "URL")]
+        #[arg(long, env = "MKOPO_COPY_FROM", hide_env_values = true, value_name = "URL")]
         from: DatabaseUrl,
 
         /// Empty database to copy to.
-        #[arg(long, env = "MKOPO_COPY_TO", hide_env_values = true, value_parser = values::database_url,
-              value_name = "URL")]
+        #[arg(long, env = "MKOPO_COPY_TO", hide_env_values = true, value_name = "URL")]
         to: DatabaseUrl,
     },
 
@@ -47,8 +36,8 @@ pub enum DataCommand {
 }
 
 /// Runs the command.
-pub async fn run(settings: DataSettings) -> anyhow::Result<()> {
-    let (from, to) = match settings.command {
+pub async fn run(command: DataCommand) -> anyhow::Result<()> {
+    let (from, to) = match command {
         DataCommand::Copy { from, to } => (from, to),
         DataCommand::Backup(settings) => return backup::back_up(settings).await,
         DataCommand::Restore(settings) => return backup::restore(settings).await,

@@ -1,9 +1,8 @@
 //! The lock on the data folder: `mkopo serve` and the commands that work without a server hold it.
 
 use std::{
-    ffi::OsString,
     fs::{File, TryLockError},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use anyhow::{Context, bail};
@@ -25,9 +24,7 @@ pub fn lock(store: &StoreSettings, instead: &str) -> anyhow::Result<Option<File>
 
 /// Like [`lock`], for the database in this file.
 pub fn lock_file(database: &Path, instead: &str) -> anyhow::Result<File> {
-    let mut name = OsString::from(database);
-    name.push(".lock");
-    let name = PathBuf::from(name);
+    let name = database.with_added_extension("lock");
     let can_not =
         || format!("can't lock {}; use a folder (MKOPO_DATA_DIR) that can be written", name.display());
     let file = File::options().create(true).append(true).open(&name).with_context(can_not)?;

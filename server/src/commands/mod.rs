@@ -19,15 +19,15 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, error::ContextKind};
 
 pub use self::{
-    data::{DataCommand, DataSettings},
-    provider::{ProviderArguments, ProviderCommand},
+    data::DataCommand,
+    provider::ProviderCommand,
     ready::ReadySettings,
     sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
     seed::SeedSettings,
     server::ServerArguments,
     slice::{SliceCommand, SliceSettings},
-    story::{AddLink, StoryCommand, StorySettings},
-    user::{AddUser, UserCommand, UserSettings},
+    story::{AddLink, StoryCommand},
+    user::{AddUser, UserCommand},
 };
 use settings::Settings;
 
@@ -109,19 +109,23 @@ pub enum Command {
     /// Check that the service on this machine is ready, for health checks.
     Ready(ReadySettings),
     /// Manage the accounts of staff.
-    User(UserSettings),
+    #[command(subcommand)]
+    User(UserCommand),
     /// Copy, back up or restore all data.
-    Data(DataSettings),
+    #[command(subcommand)]
+    Data(DataCommand),
     /// Add generated loans and records, for load tests.
     Seed(SeedSettings),
     /// Publish builds of slices, and choose which are live.
     Slice(SliceSettings),
     /// Try a provider before the portal runs on it.
-    Provider(ProviderArguments),
+    #[command(subcommand)]
+    Provider(ProviderCommand),
     /// Make, list and remove sandboxes.
     Sandbox(SandboxSettings),
     /// Check the files of stories, and make links for guests.
-    Story(StorySettings),
+    #[command(subcommand)]
+    Story(StoryCommand),
 }
 
 impl Command {
@@ -134,13 +138,13 @@ impl Command {
             Self::Serve(settings) => serve::run(settings).await,
             Self::Demo(settings) => serve::run(Settings { demo: true, ..settings }).await,
             Self::Ready(settings) => ready::run(&settings),
-            Self::User(settings) => user::run(settings).await,
-            Self::Data(settings) => data::run(settings).await,
+            Self::User(command) => user::run(command).await,
+            Self::Data(command) => data::run(command).await,
             Self::Seed(settings) => Box::pin(seed::run(settings)).await,
             Self::Slice(settings) => tokio::task::spawn_blocking(|| slice::run(settings)).await?,
-            Self::Provider(arguments) => provider::run(arguments).await,
+            Self::Provider(command) => provider::run(command).await,
             Self::Sandbox(settings) => tokio::task::spawn_blocking(|| sandbox::run(settings)).await?,
-            Self::Story(settings) => tokio::task::spawn_blocking(|| story::run(settings)).await?,
+            Self::Story(command) => tokio::task::spawn_blocking(|| story::run(command)).await?,
         }
     }
 }

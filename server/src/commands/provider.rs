@@ -17,14 +17,6 @@ use provider::{
 };
 use settings::{provider::ProviderUrl, values};
 
-/// The arguments of `mkopo provider`.
-#[derive(clap::Args, Debug)]
-pub struct ProviderArguments {
-    /// The operation.
-    #[command(subcommand)]
-    pub command: ProviderCommand,
-}
-
 /// The operations on a provider.
 #[derive(clap::Subcommand, Debug)]
 pub enum ProviderCommand {
@@ -109,8 +101,8 @@ impl Access {
 }
 
 /// Runs the command.
-pub async fn run(arguments: ProviderArguments) -> anyhow::Result<()> {
-    match arguments.command {
+pub async fn run(command: ProviderCommand) -> anyhow::Result<()> {
+    match command {
         ProviderCommand::Check { access, payouts, yes, json } => {
             let (caller, credentials) = access.open()?;
             let mut confirm = |chosen: &Chosen| if yes { Ok(true) } else { confirm_payout(chosen) };

@@ -103,9 +103,7 @@ fn announce(sandbox: &Sandbox) {
         Some(_) => format!("{address}/console"),
     });
     if let Some(console) = console.filter(|_| settings.demo || settings.given_console_token().is_none()) {
-        lines.push_str("  Console   ");
-        lines.push_str(&console);
-        lines.push_str("\n\n");
+        lines.extend(["  Console   ", console.as_str(), "\n\n"]);
     }
     // Standard output may be closed.
     _ = std::io::stdout().write_all(lines.as_bytes());

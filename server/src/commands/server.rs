@@ -110,9 +110,10 @@ pub fn given<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
 
 /// A running service.
 pub struct Server {
-    pub address: String,
+    address: String,
     token: SecretString,
-    is_deploy_token: bool,
+    /// `true` if the token is a deploy token. Its calls go to the portal, and its name is the author.
+    pub is_deploy_token: bool,
     is_on_this_machine: bool,
     sandbox: Name,
 }
@@ -128,11 +129,6 @@ pub enum Body {
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 impl Server {
-    /// Returns `true` if the token is a deploy token. Its calls go to the portal, and its name is the author.
-    pub fn has_deploy_token(&self) -> bool {
-        self.is_deploy_token
-    }
-
     /// Calls the console's API, and returns the body of the answer.
     pub fn console(&self, method: &str, path: &str, body: Body) -> anyhow::Result<Value> {
         Ok(self.call(method, &format!("/console/api{path}"), &[], body)?.1)
@@ -207,7 +203,7 @@ pub fn part(text: &str) -> String {
 }
 
 /// An HTTP client. For this machine, it uses no proxy: a proxy would connect to its own machine.
-pub fn agent(is_on_this_machine: bool) -> ureq::Agent {
+fn agent(is_on_this_machine: bool) -> ureq::Agent {
     // Private CAs are in the operating system's trust store.
     let roots = rustls_native_certs::load_native_certs().certs;
     let roots = RootCerts::from(roots.iter().map(|root| Certificate::from_der(root).to_owned()));

@@ -11,14 +11,6 @@ use super::{
 };
 use crate::console::stories::read_file;
 
-/// The arguments of `mkopo story`.
-#[derive(clap::Args, Debug)]
-pub struct StorySettings {
-    /// The operation.
-    #[command(subcommand)]
-    pub command: StoryCommand,
-}
-
 /// The operations on stories.
 #[derive(clap::Subcommand, Debug)]
 pub enum StoryCommand {
@@ -80,9 +72,9 @@ pub struct AddLink {
 ///
 /// # Errors
 /// If a file is wrong, or the service refuses.
-pub fn run(settings: StorySettings) -> anyhow::Result<()> {
+pub fn run(command: StoryCommand) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    match settings.command {
+    match command {
         StoryCommand::Check { files } => return check(&files),
         StoryCommand::Link(add) => {
             let body = Body::Json(add.body());

@@ -25,14 +25,6 @@ use lending::{
 use settings::{StoreSettings, values};
 use store::{Database, shared_clock};
 
-/// The arguments of `mkopo user`.
-#[derive(clap::Args, Debug)]
-pub struct UserSettings {
-    /// The operation.
-    #[command(subcommand)]
-    pub command: UserCommand,
-}
-
 /// The operations on accounts.
 #[derive(clap::Subcommand, Debug)]
 pub enum UserCommand {
@@ -108,8 +100,8 @@ pub struct AddUser {
 }
 
 /// Runs the command.
-pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
-    let call = match settings.command {
+pub async fn run(command: UserCommand) -> anyhow::Result<()> {
+    let call = match command {
         UserCommand::Add(user) => return add(user).await,
         UserCommand::List { server, json } => tokio::task::spawn_blocking(move || list(server, json)),
         UserCommand::Deactivate(account) => tokio::task::spawn_blocking(|| set_active(account, false)),

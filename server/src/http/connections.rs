@@ -24,7 +24,6 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
 };
 use ipnet::IpNet;
-use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
@@ -52,9 +51,6 @@ pub enum Cut {
 /// A request on a connection that has answered another one, as an extension of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct Reused;
-
-/// The permit of a connection that counts towards the limit.
-type Slot = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 /// Limits on the number of connections and on their timeouts.
 #[derive(Clone, Debug)]
@@ -90,7 +86,7 @@ impl Default for Limits {
 /// Serves `listener` until `stop` completes, then finishes the requests in progress.
 pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
     let slots = Arc::new(Semaphore::new(limits.connections));
-    let open = OpenConnections::new();
+    let open = OpenConnections::default();
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -106,10 +102,9 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
                     slot = slot(&slots, &open) => slot,
                     () = &mut stop => break,
                 };
-                handle.accepted();
+                handle.accepted(slot);
                 let handle = Arc::new(handle);
-                let slot: Slot = Arc::new(Mutex::new(slot));
-                let connection = connection(stream, peer, router.clone(), &limits, &handle, &slot);
+                let connection = connection(stream, peer, router.clone(), &limits, &handle);
                 let connection = graceful.watch(connection);
                 tokio::spawn(async move {
                     tokio::select! {
@@ -117,7 +112,6 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
                         _ = connection => {}
                         () = handle.closed() => {}
                     }
-                    drop(slot);
                 });
             }
             Err(error) => {
@@ -162,7 +156,6 @@ fn connection(
     router: Router,
     limits: &Limits,
     handle: &Arc<Handle>,
-    slot: &Slot,
 ) -> http1::Connection<
     TokioIo<ClientStream>,
     impl hyper::service::HttpService<Incoming, ResBody = Body, Future: Send> + Send + use<>,
@@ -170,7 +163,6 @@ fn connection(
     _ = stream.set_nodelay(true);
     let reset = Arc::new(AtomicBool::new(false));
     let service_handle = Arc::clone(handle);
-    let slot = Arc::clone(slot);
     let has_answered = AtomicBool::new(false);
     http1::Builder::new()
         .timer(TokioTimer::new())
@@ -190,15 +182,13 @@ fn connection(
                 if has_answered.swap(true, Ordering::Relaxed) {
                     request.extensions_mut().insert(Reused);
                 }
-                let (reset, handle, slot) =
-                    (Arc::clone(&reset), Arc::clone(&service_handle), Arc::clone(&slot));
+                let (reset, handle) = (Arc::clone(&reset), Arc::clone(&service_handle));
                 let answer = router.clone().call(request.map(Body::new));
                 async move {
                     handle.call_begins();
                     let Ok(mut answer) = answer.await;
                     if answer.extensions().get::<web::Endless>().is_some() {
                         handle.becomes_endless();
-                        slot.lock().take();
                         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                     } else {
                         handle.call_ends();

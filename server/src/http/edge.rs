@@ -1,7 +1,7 @@
 //! The middleware around every call: request id, reading the body, logging, failure bodies and
 //! security headers.
 
-use std::{any::Any, cell::RefCell, convert::Infallible, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{any::Any, convert::Infallible, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
@@ -16,11 +16,11 @@ use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::{Instrument, Span};
 
-use crate::{http::shared_body::SharedBody, sandboxes::Sandbox};
-use base::{
-    clock::UnixMillis,
-    error::{Failure, FailureBody, FailureFormat, PROBLEM_JSON, failure_media_type},
+use crate::{
+    http::shared_body::SharedBody,
+    sandboxes::{Sandbox, not_found_page},
 };
+use base::error::{Failure, FailureBody, FailureFormat, PROBLEM_JSON, failure_media_type};
 use contract::API;
 use settings::Settings;
 use web::accept::{self, items, quality};
@@ -74,7 +74,7 @@ pub async fn answer(
     next: Next,
 ) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
-    let found = main.of_request(&parts).await;
+    let found = main.server.sandboxes.of_request(&main, &parts).await;
     let sandbox = found.as_ref().map_or(&main, |in_use| &in_use.sandbox).clone();
     sandbox.serve(&mut parts.extensions);
     let mut request = Request::from_parts(parts, body);
@@ -183,7 +183,7 @@ fn set_headers(headers: &mut HeaderMap, request_id: &str, sandbox: &Sandbox) {
         headers.insert(REQUEST_ID, id);
     }
     // The portal takes the time from this header: the sandbox's clock may have been set.
-    if let Some(date) = date(sandbox.clock.now()) {
+    if let Ok(date) = HeaderValue::from_str(&sandbox.clock.now().http_date()) {
         headers.insert(header::DATE, date);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -199,25 +199,9 @@ fn set_headers(headers: &mut HeaderMap, request_id: &str, sandbox: &Sandbox) {
     }
 }
 
-/// The header `Date` at `now`. Each thread caches the value of the latest second, which most calls share.
-fn date(now: UnixMillis) -> Option<HeaderValue> {
-    thread_local! {
-        static LATEST: RefCell<Option<(i64, HeaderValue)>> = const { RefCell::new(None) };
-    }
-    let second = now.0.div_euclid(1000);
-    LATEST.with_borrow_mut(|latest| {
-        let known = latest.as_ref().filter(|known| known.0 == second).map(|known| known.1.clone());
-        known.or_else(|| {
-            let date = HeaderValue::from_str(&now.http_date()).ok()?;
-            *latest = Some((second, date.clone()));
-            Some(date)
-        })
-    })
-}
-
 /// Answers a call whose sandbox can't be found. Browsers get a page.
 fn without_sandbox(failure: Failure, main: &Sandbox, headers: &HeaderMap) -> Response<Body> {
-    let page = if accept::asks_for_page(headers) { main.not_found_page(&failure) } else { None };
+    let page = if accept::asks_for_page(headers) { not_found_page(main, &failure) } else { None };
     page.unwrap_or_else(|| failure.into_response())
 }
 
@@ -341,9 +325,10 @@ pub fn cross_origin(settings: &Settings) -> Option<CorsLayer> {
     if settings.has_live_screens() {
         methods.extend([Method::PUT, Method::DELETE]);
     }
+    let origins = settings.allowed_origins.iter().filter_map(|origin| origin.parse().ok());
     Some(
         CorsLayer::new()
-            .allow_origin(AllowOrigin::list(settings.allowed_origins.iter().cloned()))
+            .allow_origin(AllowOrigin::list(origins))
             .allow_methods(methods)
             .allow_headers(request_headers)
             .expose_headers(response_headers)

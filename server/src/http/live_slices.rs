@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use slices::{Bucket, Bundled};
-use web::ready_body::{ReadyBody, digest};
+use web::ready_body::ReadyBody;
 
 /// `/slices.json`.
 pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Failure> {
@@ -18,8 +18,6 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
     let known = Bucket::find(&headers, settings.behind_tls);
     let bucket = known.unwrap_or_else(|| Bucket::draw(&sandbox.randomness));
     let listed = slices::listed(&sandbox.slices, &bundled, bucket).await?;
-    let origins: Vec<&str> =
-        settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();
     let mut body = json!({
         "portal": {
             "brand": settings.brand,
@@ -28,7 +26,7 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
             "demo": settings.demo,
             "console": sandbox.server.sandboxes.addresses().console(&sandbox.name).filter(|_| settings.demo),
             "allow_override": settings.allows_slice_override(),
-            "slice_origins": origins,
+            "slice_origins": settings.slice_origins,
             "reports": sandbox.is_main() && listed.shell.is_some(),
         },
         "shell": listed.shell,
@@ -47,8 +45,7 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
         body["portal"]["sandbox"] = json!(sandbox.name);
     }
     let body = serde_json::to_vec(&body).map_err(Failure::internal)?;
-    let digest = digest(&body);
-    let mut answer = ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&headers);
+    let mut answer = ReadyBody::new("application/json", body.into())?.answer_plain(&headers);
     answer.headers_mut().insert(header::VARY, HeaderValue::from_static("cookie, accept-encoding"));
     if known.is_none() {
         answer.headers_mut().insert(header::SET_COOKIE, bucket.cookie(settings.behind_tls)?);

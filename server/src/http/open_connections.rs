@@ -10,13 +10,12 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::time::Instant;
+use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// The open connections of one listener. Clones share them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct OpenConnections {
-    opened_at: Instant,
     open: Arc<Mutex<HashMap<u64, Arc<OpenConnection>>>>,
     registered: Arc<AtomicU64>,
 }
@@ -27,6 +26,8 @@ pub(super) struct Handle {
     id: u64,
     open: Arc<OpenConnection>,
     all: OpenConnections,
+    /// The permit of a connection that counts towards the limit of all.
+    slot: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 #[derive(Debug)]
@@ -35,16 +36,12 @@ struct OpenConnection {
     calls: AtomicU32,
     /// `true` if its response never ends; the connection does not count towards the limit then.
     is_endless: AtomicBool,
-    /// When something was last sent or received, in ns after the listener was opened.
-    active_at: AtomicU64,
+    /// When something was last sent or received.
+    active_at: Mutex<Instant>,
     close: CancellationToken,
 }
 
 impl OpenConnections {
-    pub(super) fn new() -> Self {
-        Self { opened_at: Instant::now(), open: Arc::default(), registered: Arc::default() }
-    }
-
     /// Registers a connection from `address`. If the `limit` is reached, the connection from there that has
     /// been idle the longest is closed; `None` if none is idle.
     pub(super) fn register(&self, address: IpAddr, limit: Option<usize>) -> Option<Handle> {
@@ -65,12 +62,12 @@ impl OpenConnections {
             // A connection that waits for its turn is not idle.
             calls: AtomicU32::new(1),
             is_endless: AtomicBool::new(false),
-            active_at: AtomicU64::new(self.now()),
+            active_at: Mutex::new(Instant::now()),
             close: CancellationToken::new(),
         });
         let id = self.registered.fetch_add(1, Ordering::Relaxed);
         all.insert(id, Arc::clone(&open));
-        Some(Handle { id, open, all: self.clone() })
+        Some(Handle { id, open, all: self.clone(), slot: Mutex::default() })
     }
 
     /// Closes the connection that has been idle the longest, if one is idle.
@@ -80,25 +77,21 @@ impl OpenConnections {
             open.close.cancel();
         }
     }
-
-    fn now(&self) -> u64 {
-        u64::try_from(self.opened_at.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
 }
 
 fn longest_idle<'a>(open: impl Iterator<Item = &'a Arc<OpenConnection>>) -> Option<&'a Arc<OpenConnection>> {
-    open.filter(|open| open.calls.load(Ordering::Relaxed) == 0)
-        .min_by_key(|open| open.active_at.load(Ordering::Relaxed))
+    open.filter(|open| open.calls.load(Ordering::Relaxed) == 0).min_by_key(|open| *open.active_at.lock())
 }
 
 impl Handle {
     /// Records that something was sent or received.
     pub(super) fn touch(&self) {
-        self.open.active_at.store(self.all.now(), Ordering::Relaxed);
+        *self.open.active_at.lock() = Instant::now();
     }
 
-    /// Records that the connection is served from now on.
-    pub(super) fn accepted(&self) {
+    /// Records that the connection is served from now on, in its `slot`.
+    pub(super) fn accepted(&self, slot: Option<OwnedSemaphorePermit>) {
+        *self.slot.lock() = slot;
         self.call_ends();
     }
 
@@ -113,9 +106,10 @@ impl Handle {
         self.open.calls.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Records that the response to the current call never ends.
+    /// Records that the response to the current call never ends. Another connection gets the slot.
     pub(super) fn becomes_endless(&self) {
         self.open.is_endless.store(true, Ordering::Relaxed);
+        self.slot.lock().take();
     }
 
     /// Completes when the connection is to be closed.

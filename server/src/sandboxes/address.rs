@@ -31,7 +31,7 @@ impl Addresses {
     /// The addresses that `settings` describe.
     pub fn of(settings: &Settings) -> Self {
         let own = [&settings.public_url, &settings.console_public_url].into_iter().flatten();
-        let own_hosts = own.filter_map(|url| Some(host_of(url.to_str().ok()?).to_owned())).collect();
+        let own_hosts = own.map(|url| host_of(url).to_owned()).collect();
         let (portal, console) = (settings.portal_address(), settings.console_address());
         Self { domain: settings.sandbox_domain.clone(), portal, console, own_hosts }
     }
@@ -69,28 +69,22 @@ impl Addresses {
     /// [`SandboxRefusal::UnknownHost`], [`Failure::BadParameter`].
     pub fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Failure> {
         let Some(host) = host(headers, uri)? else { return Ok(()) };
-        let name = without_port(host);
-        let bare = name.trim_matches(['[', ']']);
-        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+        let name = name_of(host);
         let is_below = |domain: &str| name.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
         let is_known = !name.contains('.')
-            || bare.parse::<IpAddr>().is_ok()
+            || without_port(host).trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
             || is_below("localhost")
             || name == self.domain
             || is_below(&self.domain)
-            || self.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(&name));
+            || self.own_hosts.contains(&name);
         if is_known { Ok(()) } else { Err(SandboxRefusal::UnknownHost(quoted(&name)).into()) }
     }
 
     /// The part of `host` before the domain, in lower case; `None` for other hosts.
     fn subdomain(&self, host: &str) -> Option<String> {
-        let name = without_port(host);
-        let name = name.strip_suffix('.').unwrap_or(name);
-        let before = name.len().checked_sub(self.domain.len() + 1)?;
-        let (sub, rest) = name.split_at_checked(before)?;
-        let is_below = rest.strip_prefix('.').is_some_and(|rest| rest.eq_ignore_ascii_case(&self.domain));
-        let is_own = || self.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(name));
-        (is_below && !is_own()).then(|| sub.to_ascii_lowercase())
+        let name = name_of(host);
+        let sub = name.strip_suffix(&self.domain)?.strip_suffix('.')?;
+        (!self.own_hosts.contains(&name)).then(|| sub.to_owned())
     }
 
     /// The address of a sandbox's portal.
@@ -157,6 +151,12 @@ fn without_port(host: &str) -> &str {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     }
+}
+
+/// The host name or address in lower case, without the port and the dot at its end.
+fn name_of(host: &str) -> String {
+    let name = without_port(host);
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
 /// The host of an origin.

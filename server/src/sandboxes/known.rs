@@ -1,18 +1,11 @@
 //! The state of a sandbox in a server's memory, of which little is left while the sandbox is closed.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::sync::{RwLock, watch};
 
-use super::{Kept, Sandbox};
-use super::{Record, records::Use};
+use super::{Kept, Record, Sandbox, records::Use};
 use base::clock::UnixMillis;
 
 /// Precision of the stored last use. For a sandbox that expires soon, it is its lifetime divided by
@@ -27,26 +20,31 @@ const TAKE_OVER: Duration = Duration::from_mins(10);
 #[derive(Debug)]
 pub struct Known {
     pub record: Record,
-    last_used_at: AtomicI64,
-    /// When it goes, whether it is used or not, in ms; the largest number for never.
-    ends_at: AtomicI64,
-    /// `true` if its end can be put off.
-    may_keep: AtomicBool,
-    /// When its use was stored last, in ms, and the number of calls stored then and received since.
-    stored_at: AtomicI64,
-    stored_calls: AtomicI64,
-    new_calls: AtomicI64,
-    /// The number of callers that hold it.
-    running: AtomicUsize,
-    /// When its background work is due, in ms.
-    work_at: AtomicI64,
-    is_working: AtomicBool,
-    /// When old rows were last deleted, or the sandbox was opened, in ms.
-    swept_at: AtomicI64,
-    /// Once set, the sandbox is not opened again.
-    is_removed: AtomicBool,
+    state: Mutex<State>,
     pub(super) open: RwLock<Option<OpenSandbox>>,
-    pub(super) kept: Mutex<Option<Kept>>,
+}
+
+#[derive(Debug)]
+struct State {
+    last_used_at: UnixMillis,
+    /// When it goes, whether it is used or not; `None` for never.
+    ends_at: Option<UnixMillis>,
+    /// `true` if its end can be put off.
+    may_keep: bool,
+    /// When its use was stored last, and the number of calls stored then and received since.
+    stored_at: UnixMillis,
+    stored_calls: i64,
+    new_calls: i64,
+    /// The number of callers that hold it.
+    running: usize,
+    /// When its background work is due.
+    work_at: UnixMillis,
+    is_working: bool,
+    /// When old rows were last deleted, or the sandbox was opened.
+    swept_at: UnixMillis,
+    /// Once set, the sandbox is not opened again.
+    is_removed: bool,
+    kept: Option<Kept>,
 }
 
 /// A sandbox that is open.
@@ -59,154 +57,158 @@ pub struct OpenSandbox {
 
 impl Known {
     pub fn new(record: Record) -> Self {
-        Self {
-            last_used_at: AtomicI64::new(record.last_used_at.0),
-            ends_at: AtomicI64::new(record.ends_at().map_or(i64::MAX, |at| at.0)),
-            may_keep: AtomicBool::new(record.may_keep()),
-            stored_at: AtomicI64::new(record.last_used_at.0),
-            stored_calls: AtomicI64::new(record.calls),
-            new_calls: AtomicI64::default(),
-            running: AtomicUsize::default(),
-            work_at: AtomicI64::new(i64::MIN),
-            is_working: AtomicBool::default(),
-            swept_at: AtomicI64::default(),
-            is_removed: AtomicBool::default(),
-            open: RwLock::default(),
-            kept: Mutex::default(),
-            record,
-        }
+        let state = State {
+            last_used_at: record.last_used_at,
+            ends_at: record.ends_at,
+            may_keep: record.may_keep(),
+            stored_at: record.last_used_at,
+            stored_calls: record.calls,
+            new_calls: 0,
+            running: 0,
+            work_at: UnixMillis(i64::MIN),
+            is_working: false,
+            swept_at: UnixMillis(0),
+            is_removed: false,
+            kept: None,
+        };
+        Self { record, state: Mutex::new(state), open: RwLock::default() }
     }
 
     /// Keeps the sandbox from being closed until [`Known::release`].
     pub fn hold(&self) {
-        self.running.fetch_add(1, Ordering::AcqRel);
+        self.state.lock().running += 1;
     }
 
     /// Allows the sandbox to be closed again.
     pub fn release(&self) {
-        self.running.fetch_sub(1, Ordering::AcqRel);
+        self.state.lock().running -= 1;
     }
 
     /// Counts a call.
     pub fn count_call(&self, now: UnixMillis) {
-        self.new_calls.fetch_add(1, Ordering::Relaxed);
-        self.last_used_at.fetch_max(now.0, Ordering::AcqRel);
+        let mut state = self.state.lock();
+        state.new_calls += 1;
+        state.last_used_at = state.last_used_at.max(now);
     }
 
     /// The number of callers that hold the sandbox.
     pub fn running(&self) -> usize {
-        self.running.load(Ordering::Acquire)
+        self.state.lock().running
     }
 
     /// When it was last used.
     pub fn last_used_at(&self) -> UnixMillis {
-        UnixMillis(self.last_used_at.load(Ordering::Acquire))
+        self.state.lock().last_used_at
     }
 
     /// The number of calls to the sandbox.
     pub fn calls(&self) -> i64 {
-        self.stored_calls.load(Ordering::Relaxed) + self.new_calls.load(Ordering::Relaxed)
+        let state = self.state.lock();
+        state.stored_calls + state.new_calls
     }
 
     /// When the sandbox expires if it is not used again.
     pub fn expires_at(&self) -> UnixMillis {
-        let unused = self.last_used_at().plus(self.record.expires_in());
-        self.ends_at().map_or(unused, |ends_at| ends_at.min(unused))
+        let state = self.state.lock();
+        let unused = state.last_used_at.plus(self.record.expires_in());
+        state.ends_at.map_or(unused, |ends_at| ends_at.min(unused))
     }
 
-    /// When it goes, whether it is used or not.
-    pub fn ends_at(&self) -> Option<UnixMillis> {
-        let ends_at = self.ends_at.load(Ordering::Acquire);
-        (ends_at < i64::MAX).then_some(UnixMillis(ends_at))
-    }
-
-    /// Returns whether its end can be put off.
-    pub fn may_keep(&self) -> bool {
-        self.may_keep.load(Ordering::Acquire)
+    /// When it goes, whether it is used or not, if it does, and whether that can be put off.
+    pub fn end(&self) -> (Option<UnixMillis>, bool) {
+        let state = self.state.lock();
+        (state.ends_at, state.may_keep)
     }
 
     /// Records that its end was put off.
     pub fn keep_until(&self, ends_at: UnixMillis) {
-        self.ends_at.store(ends_at.0, Ordering::Release);
-        self.may_keep.store(false, Ordering::Release);
+        let mut state = self.state.lock();
+        state.ends_at = Some(ends_at);
+        state.may_keep = false;
     }
 
     /// Returns `true` if the use of the sandbox is to be stored.
     pub fn has_use_to_store(&self, now: UnixMillis) -> bool {
-        let precision = USE_PRECISION.min(self.record.expires_in() / USE_PRECISION_PARTS);
-        let is_used = self.new_calls.load(Ordering::Relaxed) > 0;
+        let state = self.state.lock();
         // Without calls, a server still reports that it has the sandbox open.
-        let precision = if is_used { precision } else { TAKE_OVER / 2 };
-        now.since(UnixMillis(self.stored_at.load(Ordering::Acquire))) >= precision
+        let precision = if state.new_calls > 0 {
+            USE_PRECISION.min(self.record.expires_in() / USE_PRECISION_PARTS)
+        } else {
+            TAKE_OVER / 2
+        };
+        now.since(state.stored_at) >= precision
     }
 
     /// Takes the use that is to be stored: the calls since the last time, and when work is due.
     pub fn take_use(&self, now: UnixMillis, due_at: Due) -> Use {
-        let new_calls = self.new_calls.swap(0, Ordering::AcqRel);
-        self.stored_calls.fetch_add(new_calls, Ordering::AcqRel);
-        self.stored_at.store(now.0, Ordering::Release);
+        let mut state = self.state.lock();
+        let new_calls = std::mem::take(&mut state.new_calls);
+        state.stored_calls += new_calls;
+        state.stored_at = now;
         let due_at = match due_at {
             Due::Nothing => None,
             Due::At(at) => Some(at),
             Due::WhileOpen => Some(now.plus(TAKE_OVER)),
         };
-        Use { id: self.record.id.clone(), last_used_at: self.last_used_at(), new_calls, due_at }
+        Use { id: self.record.id.clone(), last_used_at: state.last_used_at, new_calls, due_at }
     }
 
     /// Returns `true` if background work is due.
     pub fn has_work(&self, now: UnixMillis) -> bool {
-        self.work_at.load(Ordering::Acquire) <= now.0
+        self.state.lock().work_at <= now
     }
 
     /// Sets when background work is due.
     pub fn work_at(&self, at: UnixMillis) {
-        self.work_at.store(at.0, Ordering::Release);
+        self.state.lock().work_at = at;
     }
 
     /// Records that the sandbox was opened.
     pub fn opened(&self, now: UnixMillis) {
-        self.work_at(UnixMillis(i64::MIN));
-        self.swept_at.store(now.0, Ordering::Release);
+        let mut state = self.state.lock();
+        state.work_at = UnixMillis(i64::MIN);
+        state.swept_at = now;
     }
 
     /// Returns `true` if old rows are to be deleted: once in each `interval` while the sandbox is open.
     pub fn is_sweep_due(&self, now: UnixMillis, interval: Duration) -> bool {
-        let is_due = now.since(UnixMillis(self.swept_at.load(Ordering::Acquire))) >= interval;
+        let mut state = self.state.lock();
+        let is_due = now.since(state.swept_at) >= interval;
         if is_due {
-            self.swept_at.store(now.0, Ordering::Release);
+            state.swept_at = now;
         }
         is_due
     }
 
     /// Begins background work, unless it runs already.
     pub fn begin_work(self: &Arc<Self>) -> Option<Working> {
-        let was_working = self.is_working.swap(true, Ordering::AcqRel);
+        let was_working = std::mem::replace(&mut self.state.lock().is_working, true);
         (!was_working).then(|| Working(Arc::clone(self)))
     }
 
     /// Returns `true` while background work runs.
     pub fn is_working(&self) -> bool {
-        self.is_working.load(Ordering::Acquire)
+        self.state.lock().is_working
     }
 
     /// Keeps the sandbox from being opened again.
     pub fn set_removed(&self) {
-        self.is_removed.store(true, Ordering::Release);
+        self.state.lock().is_removed = true;
     }
 
     /// Returns `true` if the sandbox must not be opened again.
     pub fn is_removed(&self) -> bool {
-        self.is_removed.load(Ordering::Acquire)
+        self.state.lock().is_removed
     }
 
     /// Takes the state that was kept when the sandbox was closed.
     pub fn take_kept(&self) -> Option<Kept> {
-        self.kept.lock().take()
+        self.state.lock().kept.take()
     }
 
     /// Keeps some state while the sandbox is closed.
     pub fn keep(&self, kept: Kept) {
-        *self.kept.lock() = Some(kept);
+        self.state.lock().kept = Some(kept);
     }
 }
 
@@ -225,7 +227,7 @@ pub struct Working(Arc<Known>);
 
 impl Drop for Working {
     fn drop(&mut self) {
-        self.0.is_working.store(false, Ordering::Release);
+        self.0.state.lock().is_working = false;
     }
 }
 

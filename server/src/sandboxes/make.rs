@@ -88,7 +88,8 @@ impl Sandboxes {
         let content = Content { world: wish.world.unwrap_or(usual), now: wish.now };
         let (template, base) =
             self.templates.get(&self.databases, &self.randomness.id::<String>(now), content, now).await?;
-        self.databases.create(&id, &template, wish.setting(now)).await?;
+        let setting = Setting::at(wish.now, wish.is_frozen, now);
+        self.databases.create(&id, &template, setting).await?;
         if let Some(recording) = wish.recording.clone()
             && let Err(failure) = self.add_recording(&id, recording).await
         {
@@ -96,9 +97,21 @@ impl Sandboxes {
             return Err(failure);
         }
         let token = hex::encode(self.randomness.bytes::<32>());
-        let fingerprint = self.fingerprints.of(&token_parts(&token));
-        let record = Record::new(id, name, fingerprint, now, wish.expires_in);
-        let record = record.with(wish.screens, wish.of_link.clone());
+        let (link_id, ends_at) = wish.of_link.clone().map(|of| (of.link_id, of.ends_at)).unzip();
+        let record = Record {
+            id,
+            name,
+            token: self.fingerprints.of(&token_parts(&token)),
+            created_at: now,
+            last_used_at: now,
+            expires_in_ms: i64::try_from(wish.expires_in.as_millis()).unwrap_or(i64::MAX),
+            calls: 0,
+            due_at: None,
+            live_screens: wish.screens.map(|screens| screens == Screens::Live),
+            link_id,
+            ends_at,
+            kept: false,
+        };
         if let Err(failure) = self.enter(record.clone(), trail).await {
             // If the commit may have succeeded, the scheduler deletes the data when there is no row.
             if !matches!(failure, Failure::NotCommitted) {
@@ -144,11 +157,6 @@ impl Wish {
     /// Returns `true` if `expires_in` is allowed.
     pub fn has_valid_expiry(&self) -> bool {
         (SHORTEST_EXPIRY..=LONGEST_EXPIRY).contains(&self.expires_in)
-    }
-
-    /// The setting of its clock at the machine's time `now`.
-    fn setting(&self, now: UnixMillis) -> Setting {
-        Setting::at(self.now, self.is_frozen, now)
     }
 }
 

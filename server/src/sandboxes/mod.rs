@@ -40,7 +40,7 @@ pub use self::{
     name::Name,
     not_found::{hide_when_off, page as not_found_page},
     records::{OfLink, Record},
-    registry::{Calls, InUse, Listed},
+    registry::{InUse, Listed},
     sandbox::{Kept, Sandbox, SandboxState},
     scheduler::{keep, tend},
     server::Server,

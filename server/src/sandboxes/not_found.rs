@@ -7,21 +7,22 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{Addresses, Name, Sandbox};
+use super::{Name, Sandbox, SandboxRefusal};
 use base::error::Failure;
-use settings::Settings;
 use web::notice::{self, escaped};
 
-/// The page that browsers get, with status 404.
-pub fn page(settings: &Settings, addresses: &Addresses, sentence: &str) -> Response {
+/// The page that browsers get, with status 404, if `failure` is that a sandbox does not exist.
+pub fn page(main: &Sandbox, failure: &Failure) -> Option<Response> {
+    let Some(SandboxRefusal::SandboxNotFound(_)) = failure.refusal() else { return None };
+    let brand = &main.settings.brand;
     let body = format!(
         "<p>{sentence} It may have expired, or been removed.</p>\
          <p>Whoever has the console's token can make one: <code>mkopo sandbox add NAME</code></p><p><a href=\"{address}\">Go to {brand}</a></p>",
-        brand = escaped(&settings.brand),
-        sentence = escaped(sentence),
-        address = escaped(&addresses.portal(&Name::main())),
+        brand = escaped(brand),
+        sentence = escaped(&failure.to_string()),
+        address = escaped(&main.server.sandboxes.addresses().portal(&Name::main())),
     );
-    notice::page(StatusCode::NOT_FOUND, &settings.brand, "Sandbox not found", &body)
+    Some(notice::page(StatusCode::NOT_FOUND, brand, "Sandbox not found", &body))
 }
 
 /// Answers that there is nothing where there are no sandboxes.

@@ -25,8 +25,7 @@ impl Sandboxes {
     /// # Errors
     /// [`SandboxRefusal::SandboxNotFound`](super::SandboxRefusal::SandboxNotFound), and errors of the database.
     pub async fn end_of(&self, name: &Name) -> Result<(Option<UnixMillis>, bool), Failure> {
-        let known = self.known(name).await?;
-        Ok((known.ends_at(), known.may_keep()))
+        Ok(self.known(name).await?.end())
     }
 
     /// Puts the end off until `time` from now, once; does nothing if that can't be done.

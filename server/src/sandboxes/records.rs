@@ -22,15 +22,20 @@ pub struct Record {
     pub created_at: UnixMillis,
     /// When it was last used, as stored.
     pub last_used_at: UnixMillis,
-    expires_in_ms: i64,
+    /// The time without use after which it expires, in ms.
+    pub(super) expires_in_ms: i64,
     /// The number of calls, as stored.
     pub calls: i64,
     /// When background work is due in the sandbox.
-    due_at: Option<UnixMillis>,
-    live_screens: Option<bool>,
-    link_id: Option<LinkId>,
-    ends_at: Option<UnixMillis>,
-    kept: bool,
+    pub(super) due_at: Option<UnixMillis>,
+    /// Its screens; `None` if they are those of the deployment.
+    pub(super) live_screens: Option<bool>,
+    /// The link that made it, if one did.
+    pub link_id: Option<LinkId>,
+    /// When it goes, as stored; `None` if only by not being used.
+    pub ends_at: Option<UnixMillis>,
+    /// `true` once its end was put off.
+    pub(super) kept: bool,
 }
 
 /// The link that made a sandbox, and the time at which the sandbox goes, whether it is used or not.
@@ -43,42 +48,6 @@ pub struct OfLink {
 }
 
 impl Record {
-    /// The row of a new sandbox.
-    pub fn new(id: String, name: Name, token: String, now: UnixMillis, expires_in: Duration) -> Self {
-        let expires_in_ms = i64::try_from(expires_in.as_millis()).unwrap_or(i64::MAX);
-        Self {
-            id,
-            name,
-            token,
-            created_at: now,
-            last_used_at: now,
-            expires_in_ms,
-            calls: 0,
-            due_at: None,
-            live_screens: None,
-            link_id: None,
-            ends_at: None,
-            kept: false,
-        }
-    }
-
-    /// The same row, with these screens in place of the deployment's, and made by this link.
-    pub fn with(self, screens: Option<Screens>, of_link: Option<OfLink>) -> Self {
-        let live_screens = screens.map(|screens| screens == Screens::Live);
-        let (link_id, ends_at) = of_link.map(|of| (of.link_id, of.ends_at)).unzip();
-        Self { live_screens, link_id, ends_at, ..self }
-    }
-
-    /// When it goes, as stored; `None` if only by not being used.
-    pub fn ends_at(&self) -> Option<UnixMillis> {
-        self.ends_at
-    }
-
-    /// The link that made it, if one did.
-    pub fn link_id(&self) -> Option<&LinkId> {
-        self.link_id.as_ref()
-    }
-
     /// Returns whether its end can be put off.
     pub fn may_keep(&self) -> bool {
         self.link_id.is_some() && !self.kept

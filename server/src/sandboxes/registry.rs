@@ -1,14 +1,13 @@
 //! Finds the sandbox of a call, and opens it if it is closed.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use axum::http::request::Parts;
 use futures::FutureExt;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::{
@@ -17,7 +16,7 @@ use super::{
     open_files::max_open,
     records::{self, Use},
 };
-
+use crate::monitoring::metrics::SandboxLoad;
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
 
@@ -59,17 +58,6 @@ pub struct Listed {
     pub calls: i64,
     /// The size of its data in bytes; `None` if it is not known.
     pub size: Option<u64>,
-}
-
-/// The calls that this server had since it started, by sandbox.
-#[derive(Clone, Debug)]
-pub struct Calls {
-    /// The calls of `main`.
-    pub main: i64,
-    /// The calls of the busiest other sandboxes, the busiest first.
-    pub busiest: Vec<(Name, i64)>,
-    /// The calls of all the rest.
-    pub rest: i64,
 }
 
 impl Sandboxes {
@@ -131,15 +119,11 @@ impl Sandboxes {
 
     /// The failure of a call whose sandbox was removed while it ran; `None` if it was not removed.
     pub async fn if_removed(&self, in_use: &InUse) -> Option<Failure> {
-        let known = in_use.known.as_ref()?;
-        let is_removed = self.has_row(known).await.is_ok_and(|has_row| !has_row);
-        is_removed.then(|| SandboxRefusal::SandboxNotFound(known.record.name.to_string()).into())
-    }
-
-    /// Returns `true` if the sandbox still has its row.
-    async fn has_row(&self, known: &Known) -> Result<bool, Failure> {
-        let found = records::find(&mut *self.database.read().await?, &known.record.name).await?;
-        Ok(found.is_some_and(|record| record.id == known.record.id))
+        let record = &in_use.known.as_ref()?.record;
+        let mut reader = self.database.read().await.ok()?;
+        let found = records::find(&mut reader, &record.name).await.ok()?;
+        let is_removed = found.is_none_or(|found| found.id != record.id);
+        is_removed.then(|| SandboxRefusal::SandboxNotFound(record.name.to_string()).into())
     }
 
     /// Uses `known`, and opens it if it is closed; `None` if it was removed.
@@ -185,7 +169,7 @@ impl Sandboxes {
 
     /// The state of the sandbox with this name; its row is read if this server does not know it yet.
     pub(super) async fn known(&self, name: &Name) -> Result<Arc<Known>, Failure> {
-        if let Some(known) = self.all_known().get(name) {
+        if let Some(known) = self.known.lock().get(name) {
             return Ok(Arc::clone(known));
         }
         let found = records::find(&mut *self.database.read().await?, name).await?;
@@ -198,7 +182,7 @@ impl Sandboxes {
 
     /// The state of the sandbox of `record`, which is new if this server does not know it yet.
     pub(super) fn meet(&self, record: Record) -> Arc<Known> {
-        let mut all = self.all_known();
+        let mut all = self.known.lock();
         if let Some(known) = all.get(&record.name).filter(|known| known.record.id == record.id) {
             return Arc::clone(known);
         }
@@ -211,19 +195,15 @@ impl Sandboxes {
 
     /// Forgets a sandbox that was removed.
     pub(super) fn forget(&self, removed: &Known) {
-        let mut all = self.all_known();
+        let mut all = self.known.lock();
         if all.get(&removed.record.name).is_some_and(|known| known.record.id == removed.record.id) {
             all.remove(&removed.record.name);
         }
     }
 
-    fn all_known(&self) -> MutexGuard<'_, HashMap<Name, Arc<Known>>> {
-        self.known.lock()
-    }
-
     /// All sandboxes that this server knows.
     pub(super) fn met(&self) -> Vec<Arc<Known>> {
-        self.all_known().values().map(Arc::clone).collect()
+        self.known.lock().values().map(Arc::clone).collect()
     }
 
     /// The sandboxes that are open, without those that are just being opened or closed.
@@ -274,7 +254,7 @@ impl Sandboxes {
     pub async fn close_all(&self, timeout: Duration) {
         let closing = self.met().into_iter().map(|known| self.close_now(known, timeout).boxed());
         futures::future::join_all(closing).await;
-        self.all_known().clear();
+        self.known.lock().clear();
     }
 
     async fn close_now(&self, known: Arc<Known>, timeout: Duration) {
@@ -351,7 +331,7 @@ impl Sandboxes {
     /// The entry of `record` in the list.
     pub fn listed(&self, record: &Record, size: Option<u64>) -> Listed {
         let known =
-            self.all_known().get(&record.name).filter(|known| known.record.id == record.id).map(Arc::clone);
+            self.known.lock().get(&record.name).filter(|known| known.record.id == record.id).map(Arc::clone);
         let used = known.map(|known| (known.last_used_at(), known.calls()));
         let (last_used_at, calls) = used.unwrap_or((record.last_used_at, record.calls));
         let last_used_at = last_used_at.max(record.last_used_at);
@@ -360,7 +340,7 @@ impl Sandboxes {
             url: self.addresses.portal(&record.name),
             console_url: self.addresses.console_url(&record.name),
             created_at: Some(record.created_at),
-            expires_at: record.ends_at().into_iter().chain([last_used_at.plus(record.expires_in())]).min(),
+            expires_at: record.ends_at.into_iter().chain([last_used_at.plus(record.expires_in())]).min(),
             last_used_at: Some(last_used_at),
             calls: calls.max(record.calls),
             size,
@@ -392,12 +372,14 @@ impl Sandboxes {
         self.databases.sizes().await.unwrap_or_default().len()
     }
 
-    /// The calls since this server started: of each of the `named` busiest sandboxes, and of the rest.
-    pub fn calls(&self, named: usize) -> Calls {
-        let calls = |known: &Arc<Known>| (known.record.name.clone(), known.calls() - known.record.calls);
-        let mut busiest: Vec<(Name, i64)> = self.met().iter().map(calls).collect();
+    /// The calls since this server started, of each of the `named` busiest sandboxes, the busiest first, and of the
+    /// rest; and the number of open sandboxes.
+    pub fn load(&self, named: usize) -> SandboxLoad {
+        let calls = |known: &Arc<Known>| (known.record.name.to_string(), known.calls() - known.record.calls);
+        let mut busiest: Vec<(String, i64)> = self.met().iter().map(calls).collect();
         busiest.sort_by(|(one, calls), (other, more)| more.cmp(calls).then_with(|| one.cmp(other)));
         let rest = busiest.split_off(named.min(busiest.len())).iter().map(|(_, calls)| calls).sum();
-        Calls { main: self.main_calls.load(Ordering::Relaxed), busiest, rest }
+        let main = self.main_calls.load(Ordering::Relaxed);
+        SandboxLoad { main, busiest, rest, open: self.count_open() }
     }
 }

@@ -6,13 +6,9 @@ use axum::{
     extract::FromRequestParts,
     http::{Extensions, request::Parts},
 };
-use secrecy::SecretSlice;
 use tokio::sync::mpsc;
 
-use super::{
-    ConsoleToken, InUse, Name, Record as SandboxRecord, SandboxRefusal, Server, keep, not_found_page,
-    sync::{self, ConsoleSync},
-};
+use super::{ConsoleToken, Name, Record as SandboxRecord, Server, keep, sync};
 use crate::{
     faults::Faults,
     monitoring::metrics::{self, Metrics},
@@ -34,7 +30,10 @@ use lending::{
 use provider::Provider;
 use settings::Settings;
 use slices::{Slices, watch};
-use store::{Database, query_scalar, shared_clock, version::SharedRead};
+use store::{
+    Database, query_scalar, shared_clock,
+    version::{AtomicVersion, SharedRead},
+};
 
 /// One isolated instance of the service: its data, clock, randomness and mobile money. Handlers
 /// receive the one that their call is for, and nothing is static, so one process can hold several.
@@ -72,8 +71,8 @@ pub struct SandboxState {
     pub faults: Faults,
     /// The most recent calls.
     pub traffic: Arc<Traffic>,
-    /// The version of the console's settings in memory.
-    pub console_sync: ConsoleSync,
+    /// The version of the data at which the clock and the faults in memory were loaded.
+    pub(super) loaded_at: AtomicVersion,
     /// The token that opens the console.
     pub console_token: ConsoleToken,
     /// The provider that the portal's calls are forwarded to; `None` when it is this service itself.
@@ -167,12 +166,9 @@ impl Sandbox {
         let clock = clock.in_zone(settings.time_zone.clone());
         let shared_read = SharedRead::of(database.clone());
         let server = Server::new(&database, &shared_read, &settings, &clock, &randomness).await?;
-        let secret = server.secret.clone();
-        let identity =
-            Identity { name: Name::main(), id: None, console_token: server.operator_token.clone() };
-        let kept = Kept::new(&identity.name, &MAIN);
+        let kept = Kept::new(&Name::main(), &MAIN);
         let (sandbox, delivered) =
-            Self::of_parts(server, identity, Arc::new(settings), clock, database, shared_read, &secret, kept);
+            Self::of_parts(server, None, Arc::new(settings), clock, database, shared_read, kept);
         shared_clock::set(&sandbox.database, &sandbox.clock).await?;
         sync::reload(&sandbox).await?;
         if sandbox.settings.demo
@@ -217,20 +213,12 @@ impl Sandbox {
         kept: Option<Kept>,
     ) -> Result<Self, Failure> {
         let shared_read = SharedRead::of(database.clone());
-        // What is signed or stored for one sandbox means nothing in another.
-        let keys = Fingerprints::new(&server.secret);
-        let secret = keys.of(&["secret of a sandbox", &record.id]).into_bytes().into();
-        let identity = Identity {
-            name: record.name.clone(),
-            id: Some(record.id.clone()),
-            console_token: server.operator_token.of_sandbox(&record.token),
-        };
-        let kept = kept.unwrap_or_else(|| Kept::new(&identity.name, &OPEN));
+        let kept = kept.unwrap_or_else(|| Kept::new(&record.name, &OPEN));
         kept.bound(&OPEN);
         let (settings, clock) = (server.settings_of(record), server.clock.of_another_sandbox());
         let server = Arc::clone(server);
         let (sandbox, delivered) =
-            Self::of_parts(server, identity, settings, clock, database, shared_read, &secret, kept);
+            Self::of_parts(server, Some(record), settings, clock, database, shared_read, kept);
         if let Err(failure) = sync::reload(&sandbox).await {
             sandbox.close_alone().await;
             return Err(failure);
@@ -239,19 +227,26 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "they are all that differs between sandboxes")]
+    /// The sandbox of `record`, or else `main`, and the results that mobile money delivers to it.
     fn of_parts(
         server: Arc<Server>,
-        identity: Identity,
+        record: Option<&SandboxRecord>,
         settings: Arc<Settings>,
         clock: Clock,
         database: Database,
         shared_read: SharedRead,
-        secret: &SecretSlice<u8>,
         Kept { traffic, traces }: Kept,
     ) -> (Self, mpsc::Receiver<Delivery>) {
         let (results, delivered) = mpsc::channel(MAX_DELIVERIES);
-        let Identity { name, id, console_token } = identity;
+        let (name, id, console_token, secret) = match record {
+            None => (Name::main(), None, server.operator_token.clone(), server.secret.clone()),
+            Some(record) => {
+                // What is signed or stored for one sandbox means nothing in another.
+                let secret = Fingerprints::new(&server.secret).of(&["secret of a sandbox", &record.id]);
+                let console_token = server.operator_token.of_sandbox(&record.token);
+                (record.name.clone(), Some(record.id.clone()), console_token, secret.into_bytes().into())
+            }
+        };
         let randomness = server.randomness.clone();
         let metrics = id.is_none().then(|| Arc::clone(&server.metrics));
         let listener = listener(Arc::clone(&traffic), metrics);
@@ -260,7 +255,7 @@ impl Sandbox {
         let outbox = Outbox::of(world.clone());
         let (pending, records) = (List::of(world.database.clone()), List::of(world.database.clone()));
         let (stopping, streams) = (server.stopping.clone(), Arc::clone(&server.event_streams));
-        let auth = Auth::new(world.clone(), server.passwords.of_another_sandbox(), secret, outbox.clone());
+        let auth = Auth::new(world.clone(), server.passwords.of_another_sandbox(), &secret, outbox.clone());
         let slices = Slices {
             world: world.clone(),
             auth: auth.clone(),
@@ -282,35 +277,12 @@ impl Sandbox {
             records,
             faults: Faults::default(),
             traffic,
-            console_sync: ConsoleSync::default(),
+            loaded_at: AtomicVersion::default(),
             console_token,
             server,
             world,
         }));
         (sandbox, delivered)
-    }
-
-    /// The sandbox that a request is for; `self` is `main`.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`], [`Failure::BadParameter`], and errors of its database.
-    pub async fn of_request(&self, parts: &Parts) -> Result<InUse, Failure> {
-        self.server.sandboxes.of_request(self, parts).await
-    }
-
-    /// The page for browsers, if `failure` is that a sandbox does not exist; `self` is `main`.
-    pub fn not_found_page(&self, failure: &Failure) -> Option<axum::response::Response> {
-        let Some(SandboxRefusal::SandboxNotFound(_)) = failure.refusal() else { return None };
-        let addresses = self.server.sandboxes.addresses();
-        Some(not_found_page(&self.settings, addresses, &failure.to_string()))
-    }
-
-    /// The sandbox that a request is for, once it is known.
-    ///
-    /// # Errors
-    /// [`Failure::Internal`] before that.
-    pub fn of(parts: &Parts) -> Result<&Self, Failure> {
-        parts.extensions.get().ok_or_else(|| Failure::Internal("the request has no sandbox".to_owned()))
     }
 
     /// Adds the parts of this sandbox that handlers extract to the `extensions` of a request.
@@ -393,18 +365,12 @@ fn listener(traffic: Arc<Traffic>, metrics: Option<Arc<Metrics>>) -> Listener {
     })
 }
 
-/// The identity of a sandbox among the others.
-struct Identity {
-    name: Name,
-    id: Option<String>,
-    console_token: ConsoleToken,
-}
-
 /// A handler can extract the sandbox that its call is for.
 impl<S: Send + Sync> FromRequestParts<S> for Sandbox {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        Self::of(parts).cloned()
+        let sandbox = parts.extensions.get::<Self>().cloned();
+        sandbox.ok_or_else(|| Failure::Internal("the request has no sandbox".to_owned()))
     }
 }

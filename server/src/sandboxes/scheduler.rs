@@ -38,7 +38,9 @@ const ORPHAN_INTERVAL: Duration = Duration::from_mins(10);
 /// Runs [`tend`] again and again, for as long as the future is polled.
 pub async fn keep(server: Arc<Server>) {
     let sandboxes = &server.sandboxes;
-    if let Err(failure) = sandboxes.start().await {
+    let now = sandboxes.clock.unset_now();
+    let take_over = async |connection: &mut Connection| Ok(records::make_due(connection, now).await?);
+    if let Err(failure) = sandboxes.database.write_in_turn(take_over).await {
         tracing::warn!(?failure, "sandboxes.not_started");
     }
     let mut orphans_deleted_at: Option<Instant> = None;
@@ -92,14 +94,6 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
 }
 
 impl Sandboxes {
-    /// Takes over the work of an earlier process.
-    async fn start(&self) -> Result<(), Failure> {
-        let now = self.clock.unset_now();
-        self.database
-            .write_in_turn(async |connection: &mut Connection| Ok(records::make_due(connection, now).await?))
-            .await
-    }
-
     /// Deletes data without a row: a process died while it made or removed the sandbox.
     ///
     /// # Errors

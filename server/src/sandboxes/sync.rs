@@ -13,17 +13,10 @@ use super::Sandbox;
 use crate::faults;
 use base::error::Failure;
 use lending::world::stored_clock;
-use store::version::{AtomicVersion, Version};
+use store::version::Version;
 
 /// Poll interval for changes made by other servers on the same data.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-
-/// The version of the data at which the clock and the faults were loaded.
-#[derive(Debug, Default)]
-pub struct ConsoleSync {
-    /// Set at the end of a reload.
-    version: AtomicVersion,
-}
 
 /// Reloads changes made by other servers, for background tasks; API calls check for changes themselves.
 pub async fn poll(sandbox: Sandbox) {
@@ -64,14 +57,14 @@ pub async fn keep_in_sync(sandbox: Sandbox, mut request: Request, next: Next) ->
 impl Sandbox {
     /// Loads the clock and the faults if those in memory are older than `version`.
     pub async fn keep_up_with(&self, version: Version) -> Result<(), Failure> {
-        let is_current = || self.console_sync.version.get() >= version;
+        let is_current = || self.loaded_at.get() >= version;
         if is_current() {
             return Ok(());
         }
         let _guard = self.world.loading_clock.lock().await;
         if !is_current() {
             load(self).await?;
-            self.console_sync.version.set(version);
+            self.loaded_at.set(version);
         }
         Ok(())
     }

@@ -80,7 +80,7 @@ async fn a_sandbox_sends_to_the_named_domains_only_through_the_deployments_mail_
         let email = Some(json!({"email": AGENT}));
         one.call(Method::POST, "/api/v1/auth/request-signin-otp", None, email).await;
         let (parts, _) = one.request(Method::GET, "/readyz", None, None).into_parts();
-        let sandbox = app.sandbox.of_request(&parts).await.unwrap();
+        let sandbox = app.sandbox.server.sandboxes.of_request(&app.sandbox, &parts).await.unwrap();
         outbox::deliver_due(&sandbox.sandbox.outbox).await.unwrap();
         outbox::deliver_due(&sandbox.sandbox.outbox).await.unwrap();
         // The sandbox's own round may have claimed the message first.

@@ -1,7 +1,10 @@
 //! The only clock. A lint ensures that nothing else in this crate reads the system time, so tests
 //! and the console can stop and move the clock, and all dates move with it.
 
-use std::time::{Duration, Instant};
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
 
 use jiff::{
     Span, SpanRelativeTo, Timestamp,
@@ -222,11 +225,7 @@ impl Clock {
 
     /// Changes the setting of all clones.
     pub fn set(&self, setting: Setting) {
-        self.setting.send_if_modified(|before| {
-            let changed = *before != setting;
-            *before = setting;
-            changed
-        });
+        self.setting.send_if_modified(|before| mem::replace(before, setting) != setting);
     }
 
     /// Advances the base time, held or running.

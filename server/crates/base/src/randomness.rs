@@ -24,35 +24,28 @@ impl Randomness {
 
     /// An independent source that continues with the same sequence.
     pub fn fork(&self) -> Self {
-        self.draw(|rng| {
-            let mut fork = ChaCha12Rng::from_seed(rng.get_seed());
-            fork.set_stream(rng.get_stream());
-            fork.set_word_pos(rng.get_word_pos());
-            Self(Arc::new(Mutex::new(fork)))
-        })
+        let rng = self.0.lock();
+        let mut fork = ChaCha12Rng::from_seed(rng.get_seed());
+        fork.set_stream(rng.get_stream());
+        fork.set_word_pos(rng.get_word_pos());
+        Self(Arc::new(Mutex::new(fork)))
     }
 
     /// A new id: a UUID v7, so that ids sort by creation time.
     pub fn id<T: From<String>>(&self, now: UnixMillis) -> T {
-        let mut random = [0; 10];
-        self.draw(|rng| rng.fill_bytes(&mut random));
         let ms = u64::try_from(now.0).unwrap_or(0);
-        uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid().to_string().into()
+        uuid::Builder::from_unix_timestamp_millis(ms, &self.bytes()).into_uuid().to_string().into()
     }
 
     /// `N` random bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
-        self.draw(|rng| rng.fill_bytes(&mut bytes));
+        self.0.lock().fill_bytes(&mut bytes);
         bytes
     }
 
     /// A uniformly distributed number in `0..below`.
     pub fn below(&self, below: u32) -> u32 {
-        self.draw(|rng| rng.random_range(0..below))
-    }
-
-    fn draw<T>(&self, f: impl FnOnce(&mut ChaCha12Rng) -> T) -> T {
-        f(&mut self.0.lock())
+        self.0.lock().random_range(0..below)
     }
 }

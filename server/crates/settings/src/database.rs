@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use super::values::{self, secret_in};
+use super::values::secret_in;
 use store::{
     Database,
     url::{DatabaseUrl, LANES},
@@ -16,14 +16,13 @@ pub struct DatabaseSettings {
     /// Database to use instead of the file in the data folder: `postgres://user:password@host/name`,
     /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
     /// `sqlite:path/to/file`.
-    #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = values::database_url,
-          value_name = "URL")]
+    #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_name = "URL")]
     pub database_url: Option<DatabaseUrl>,
 
     /// File that contains the database URL, for secrets that are mounted as files. A trailing line
     /// break is ignored. `MKOPO_DATABASE_URL` takes precedence.
     #[arg(long, global = true, env = "MKOPO_DATABASE_URL_FILE", value_name = "FILE",
-          value_parser = |file: &str| secret_in(file, values::database_url))]
+          value_parser = |file: &str| secret_in(file, str::parse::<DatabaseUrl>))]
     pub database_url_file: Option<DatabaseUrl>,
 
     /// Number of transactions that write payouts at the same time, on PostgreSQL. More are faster if the

@@ -8,7 +8,6 @@ pub mod values;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use axum::http::HeaderValue;
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use lettre::message::Mailbox;
@@ -22,6 +21,7 @@ pub use self::{
     values::{ConsoleListen, secret_in},
 };
 use store::url::DatabaseUrl;
+
 /// Default number of sandboxes in demo mode.
 const DEMO_SANDBOXES: u32 = 100;
 
@@ -46,7 +46,7 @@ pub struct Settings {
     /// Address at which people reach the portal, printed at start. Defaults to the address it listens
     /// on.
     #[arg(long, env = "MKOPO_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
-    pub public_url: Option<HeaderValue>,
+    pub public_url: Option<String>,
 
     /// Address and port of the console and of `/metrics`, or `off`. Defaults to this machine's own address
     /// (127.0.0.1) with the port after the portal's.
@@ -56,7 +56,7 @@ pub struct Settings {
 
     /// Address at which people reach the console. Defaults to the address it listens on.
     #[arg(long, env = "MKOPO_CONSOLE_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
-    pub console_public_url: Option<HeaderValue>,
+    pub console_public_url: Option<String>,
 
     /// The database.
     #[command(flatten)]
@@ -192,13 +192,13 @@ pub struct Settings {
     /// that is served from another host.
     #[arg(long, env = "MKOPO_ALLOWED_ORIGINS", value_delimiter = ',', value_parser = values::origin,
           value_name = "ORIGIN,…")]
-    pub allowed_origins: Vec<HeaderValue>,
+    pub allowed_origins: Vec<String>,
 
     /// Additional origins, separated by commas, that slices may be loaded from: for a `slices.json`
     /// that lists builds on other hosts, and for `?slice=`.
     #[arg(long, env = "MKOPO_SLICE_ORIGINS", value_delimiter = ',', value_parser = values::origin,
           value_name = "ORIGIN,…")]
-    pub slice_origins: Vec<HeaderValue>,
+    pub slice_origins: Vec<String>,
 
     /// Allow `?slice=name@address`, which loads another build of a slice in the visitor's browser:
     /// from this service, from the visitor's own machine, or from `MKOPO_SLICE_ORIGINS`. By default,
@@ -263,22 +263,14 @@ impl Settings {
     /// Checks that the settings can be used together.
     ///
     /// # Errors
-    /// A sentence that names the settings that can't.
+    /// A sentence that names the settings that can't, or the missing one.
     pub fn check(&self) -> anyhow::Result<()> {
         self.provider.check(self.demo)?;
         anyhow::ensure!(
             self.demo || self.from.is_none(),
             "MKOPO_FROM needs demo mode: nothing in a sandbox is real"
         );
-        self.check_shared()
-    }
-
-    /// Checks that servers which share a database are given the secrets they must have in common,
-    /// instead of each generating its own.
-    ///
-    /// # Errors
-    /// A sentence that names the missing setting.
-    fn check_shared(&self) -> anyhow::Result<()> {
+        // Servers that share a database must have these in common, so none may generate its own.
         let is_shared = self.store.database.url().is_some_and(DatabaseUrl::is_shared);
         let given = [
             ("MKOPO_JWT_SECRET", self.given_jwt_secret().is_some()),
@@ -331,7 +323,7 @@ impl Settings {
 
     /// The address at which people reach the portal.
     pub fn portal_address(&self) -> String {
-        address(self.public_url.as_ref(), self.listen)
+        address(self.public_url.as_deref(), self.listen)
     }
 
     /// The address that the console listens on; `None` if it is off.
@@ -341,7 +333,7 @@ impl Settings {
 
     /// The address at which people reach the console; `None` if it is off.
     pub fn console_address(&self) -> Option<String> {
-        Some(address(self.console_public_url.as_ref(), self.console_listen()?))
+        Some(address(self.console_public_url.as_deref(), self.console_listen()?))
     }
 
     /// The duration of a session.
@@ -374,9 +366,6 @@ impl Settings {
 }
 
 /// The `public` address, or else that at which this machine reaches a service that listens on `listen`.
-fn address(public: Option<&HeaderValue>, listen: SocketAddr) -> String {
-    match public.and_then(|url| url.to_str().ok()) {
-        Some(url) => url.to_owned(),
-        None => format!("http://{}", values::on_this_machine(listen)),
-    }
+fn address(public: Option<&str>, listen: SocketAddr) -> String {
+    public.map_or_else(|| format!("http://{}", values::on_this_machine(listen)), str::to_owned)
 }

@@ -1,6 +1,8 @@
 //! Secrets: configured as a value or a file, otherwise generated on first start and stored in the
 //! data folder.
 
+use std::io::{self, ErrorKind, Write};
+
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 
 use crate::{Settings, values};
@@ -9,16 +11,15 @@ use base::randomness::Randomness;
 impl Settings {
     /// The secret that signs tokens: the configured one, or the one in the data folder, which is
     /// generated on first start.
-    pub fn token_secret(&self, randomness: &Randomness) -> std::io::Result<SecretSlice<u8>> {
+    pub fn token_secret(&self, randomness: &Randomness) -> io::Result<SecretSlice<u8>> {
         if let Some(given) = self.given_jwt_secret() {
             return Ok(given.expose_secret().as_bytes().to_vec().into());
         }
         let file = self.store.data_dir.join("jwt.secret");
         match std::fs::read(&file) {
             Ok(stored) if stored.len() >= 32 => return Ok(stored.into()),
-            Ok(_) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         let generated: [u8; 32] = randomness.bytes();
         write_private(&file, &generated)?;
@@ -27,7 +28,7 @@ impl Settings {
 
     /// The token that opens the console: the configured one, or the one in the data folder, which
     /// is generated on first start.
-    pub fn console_token(&self, randomness: &Randomness) -> std::io::Result<SecretString> {
+    pub fn console_token(&self, randomness: &Randomness) -> io::Result<SecretString> {
         if let Some(given) = self.given_console_token() {
             return Ok(given.clone());
         }
@@ -36,9 +37,8 @@ impl Settings {
             Ok(stored) if values::console_token(stored.trim_end()).is_ok() => {
                 return Ok(stored.trim_end().into());
             }
-            Ok(_) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         let generated: [u8; 16] = randomness.bytes();
         let generated = hex::encode(generated);
@@ -47,8 +47,7 @@ impl Settings {
     }
 }
 
-fn write_private(file: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write;
+fn write_private(file: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]

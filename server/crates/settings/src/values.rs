@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use axum::http::{HeaderValue, Uri};
+use axum::http::Uri;
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use lettre::message::Mailbox;
@@ -16,7 +16,6 @@ use secrecy::SecretString;
 use tracing_subscriber::EnvFilter;
 
 use base::{email::Email, phone::Msisdn};
-use store::url::DatabaseUrl;
 
 /// The address that the console listens on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +51,6 @@ impl ConsoleListen {
 pub fn secret_in<T>(file: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("it can't be read ({error})"))?;
     parse(text.trim_end_matches(['\r', '\n']))
-}
-
-/// A database URL, `postgres://…` or `sqlite:…`.
-pub fn database_url(text: &str) -> Result<DatabaseUrl, String> {
-    text.parse()
 }
 
 /// An address and a port.
@@ -231,9 +225,7 @@ pub fn network(text: &str) -> Result<IpNet, String> {
 
 /// The address of a console.
 pub fn server(text: &str) -> Result<String, String> {
-    let origin = origin(text)
-        .map_err(|_| "give the address of the console such as https://console.example.com".to_owned())?;
-    origin.to_str().map(str::to_owned).map_err(|error| error.to_string())
+    origin(text).map_err(|_| "give the address of the console such as https://console.example.com".to_owned())
 }
 
 /// The author of a change: printable ASCII, because the name is sent in a URL.
@@ -243,19 +235,18 @@ pub fn by(text: &str) -> Result<String, String> {
 }
 
 /// The address at which people reach the portal.
-pub fn public_url(text: &str) -> Result<HeaderValue, String> {
+pub fn public_url(text: &str) -> Result<String, String> {
     origin(text).map_err(|_| "give an address such as https://portal.example.com".to_owned())
 }
 
 /// An origin (RFC 6454).
-pub fn origin(text: &str) -> Result<HeaderValue, String> {
+pub fn origin(text: &str) -> Result<String, String> {
     let origin = text.trim().trim_end_matches('/');
-    let uri: Option<Uri> = origin.parse().ok();
-    let is_origin = uri.is_some_and(|uri| {
+    let is_origin = origin.parse::<Uri>().is_ok_and(|uri| {
         matches!(uri.scheme_str(), Some("http" | "https")) && uri.path() == "/" && uri.query().is_none()
     });
-    let origin = is_origin.then(|| HeaderValue::from_str(&origin.to_ascii_lowercase()).ok()).flatten();
-    origin.ok_or_else(|| "give origins such as https://portal.example.com, separated by commas".to_owned())
+    let advice = "give origins such as https://portal.example.com, separated by commas";
+    or_advice(is_origin.then(|| origin.to_ascii_lowercase()), advice)
 }
 
 /// A whole number from 1.

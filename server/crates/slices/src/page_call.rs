@@ -49,7 +49,7 @@ fn is_of_portal(headers: &HeaderMap, settings: &Settings) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let Some(origin) = headers.get(header::ORIGIN) else { return false };
     let authority = origin.to_str().ok().and_then(|origin| Some(origin.split_once("://")?.1));
-    let is_own = settings.public_url.as_ref() == Some(origin)
+    let is_own = settings.public_url.as_deref().is_some_and(|url| origin == url)
         || authority.is_some() && authority == text(header::HOST.as_str());
     is_own && matches!(text("sec-fetch-site"), None | Some("same-origin"))
 }

@@ -3,7 +3,7 @@
 use axum::{
     body::{Body, Bytes},
     extract::{FromRequest, FromRequestParts, Request},
-    http::{StatusCode, Uri, request::Parts},
+    http::{StatusCode, request::Parts},
 };
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
@@ -35,11 +35,6 @@ fn contains_nul(json: &[u8]) -> bool {
     const NUL: &[u8] = br"\u0000";
     let is_escaped = |at: usize| json[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
     json.windows(NUL.len()).enumerate().any(|(at, found)| found == NUL && !is_escaped(at))
-}
-
-/// Returns `true` if a parameter of this query contains NUL.
-fn query_contains_nul(uri: &Uri) -> bool {
-    uri.query().is_some_and(|query| query.contains("%00"))
 }
 
 /// A JSON body. Each kind of error has its own [`Failure`].
@@ -113,7 +108,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        if query_contains_nul(&parts.uri) {
+        if parts.uri.query().is_some_and(|query| query.contains("%00")) {
             return Err(Failure::BadParameter("a string contains the character NUL".to_owned()));
         }
         let query = axum::extract::Query::try_from_uri(&parts.uri);

@@ -1,7 +1,7 @@
 //! A response body that is sent many times: compressed once per requested encoding, with an `ETag`,
 //! so that clients that have it already receive a 304.
 
-use std::{io::Write, sync::Arc};
+use std::io::Write;
 
 use axum::{
     body::{Body, Bytes},
@@ -17,8 +17,7 @@ use base::error::Failure;
 /// Identifies content: equal digests mean equal content.
 pub type Digest = [u8; 16];
 
-/// The digest of `content`.
-pub fn digest(content: &[u8]) -> Digest {
+fn digest(content: &[u8]) -> Digest {
     let mut digest = Digest::default();
     let bytes = digest.len();
     digest.copy_from_slice(&Sha256::digest(content)[..bytes]);
@@ -114,8 +113,9 @@ pub struct ReadyBody {
 }
 
 impl ReadyBody {
-    /// Creates a body from `plain`, the uncompressed bytes, and their `digest`.
-    pub fn new(media_type: &'static str, plain: Bytes, digest: Digest) -> Result<Self, Failure> {
+    /// Creates a body from `plain`, the uncompressed bytes.
+    pub fn new(media_type: &'static str, plain: Bytes) -> Result<Self, Failure> {
+        let digest = digest(&plain);
         let plain = Encoded::new(plain, digest, Encoding::Identity)?;
         Ok(Self { media_type, digest, plain, compressed: [const { OnceCell::const_new() }; 3] })
     }
@@ -131,18 +131,42 @@ impl ReadyBody {
     }
 
     /// Answers a GET: with the body in the preferred encoding, or with 304 if the client has it.
-    pub async fn answer(self: &Arc<Self>, headers: &HeaderMap) -> Result<Response, Failure> {
+    pub async fn answer(&self, headers: &HeaderMap) -> Result<Response, Failure> {
         let encoding = Encoding::preferred(headers);
-        let encoded = self.encoded(encoding).await?;
-        Ok(answer(headers, self.media_type, encoding, &encoded.bytes, &encoded.etag))
+        Ok(self.respond(headers, encoding, self.encoded(encoding).await?))
     }
 
     /// Answers a GET like [`Self::answer`], but never compressed: for a body that is sent once.
     pub fn answer_plain(&self, headers: &HeaderMap) -> Response {
-        answer(headers, self.media_type, Encoding::Identity, &self.plain.bytes, &self.plain.etag)
+        self.respond(headers, Encoding::Identity, &self.plain)
     }
 
-    async fn encoded(self: &Arc<Self>, encoding: Encoding) -> Result<&Encoded, Failure> {
+    fn respond(&self, headers: &HeaderMap, encoding: Encoding, encoded: &Encoded) -> Response {
+        const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+        const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
+        let (status, body) = if client_has(headers, &encoded.etag) {
+            (StatusCode::NOT_MODIFIED, Body::empty())
+        } else {
+            (StatusCode::OK, Body::from(encoded.bytes.clone()))
+        };
+        let mut response = (status, body).into_response();
+        let response_headers = response.headers_mut();
+        // Space for the headers that every response gets, too: growing the map hashes all of them again.
+        response_headers.reserve(12);
+        let mut set = |name: HeaderName, value| _ = response_headers.insert(name, value);
+        set(header::ETAG, encoded.etag.clone());
+        set(header::CACHE_CONTROL, REVALIDATE);
+        set(header::VARY, VARY_BY_ENCODING);
+        if status == StatusCode::OK {
+            set(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
+            if encoding != Encoding::Identity {
+                set(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
+            }
+        }
+        response
+    }
+
+    async fn encoded(&self, encoding: Encoding) -> Result<&Encoded, Failure> {
         let cell = match encoding {
             Encoding::Identity => return Ok(&self.plain),
             Encoding::Zstd => &self.compressed[0],
@@ -168,37 +192,6 @@ fn etag(digest: Digest, encoding: Encoding) -> Result<HeaderValue, Failure> {
         encoding => format!("\"{digest}-{}\"", encoding.name()),
     };
     HeaderValue::from_str(&etag).map_err(Failure::internal)
-}
-
-fn answer(
-    headers: &HeaderMap,
-    media_type: &'static str,
-    encoding: Encoding,
-    bytes: &Bytes,
-    etag: &HeaderValue,
-) -> Response {
-    const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
-    const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
-    let (status, body) = if client_has(headers, etag) {
-        (StatusCode::NOT_MODIFIED, Body::empty())
-    } else {
-        (StatusCode::OK, Body::from(bytes.clone()))
-    };
-    let mut response = (status, body).into_response();
-    let response_headers = response.headers_mut();
-    // Space for the headers that every response gets, too: growing the map hashes all of them again.
-    response_headers.reserve(12);
-    let mut set = |name: HeaderName, value| _ = response_headers.insert(name, value);
-    set(header::ETAG, etag.clone());
-    set(header::CACHE_CONTROL, REVALIDATE);
-    set(header::VARY, VARY_BY_ENCODING);
-    if status == StatusCode::OK {
-        set(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-        if encoding != Encoding::Identity {
-            set(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
-        }
-    }
-    response
 }
 
 fn client_has(headers: &HeaderMap, etag: &HeaderValue) -> bool {

@@ -108,11 +108,8 @@ pub enum SliceCommand {
         yes: bool,
     },
     /// Make, list and revoke the tokens with which teams deploy their own slice.
-    Token {
-        /// The operation.
-        #[command(subcommand)]
-        command: TokenCommand,
-    },
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// List all builds: slice, version, live or previous or its percentage, origin, time and author.
     List {
         /// Print JSON, with the field names of the console's API.
@@ -151,7 +148,11 @@ impl ShareArguments {
 pub fn run(settings: SliceSettings) -> anyhow::Result<()> {
     let SliceSettings { server, by, sandbox, command } = settings;
     if let SliceCommand::Remove { name, yes: false } = &command {
-        confirm_removal(name)?;
+        let question = format!("Remove all published builds of {name}?");
+        let without_terminal = format!(
+            "this removes all published builds of {name}; add --yes to remove them without being asked"
+        );
+        ensure!(confirm(&question, &without_terminal)?, "{name} was not removed");
     }
     let slices = Slices { server: server.open(sandbox.as_deref())?, by: by.unwrap_or_else(current_user) };
     slices.run(command)
@@ -201,20 +202,14 @@ impl Slices {
                 }
                 print::rollout(&self.act("POST", &name, "/rollout", Body::Json(body))?)
             }
-            SliceCommand::Hold(Named { name }) => {
-                print::rollout(&self.act("POST", &name, "/hold", Body::Empty)?)
-            }
-            SliceCommand::Promote(Named { name }) => {
-                print::rollout(&self.act("POST", &name, "/promote", Body::Empty)?)
-            }
-            SliceCommand::Abort(Named { name }) => {
-                print::rollout(&self.act("POST", &name, "/abort", Body::Empty)?)
-            }
+            SliceCommand::Hold(Named { name }) => self.change_rollout(&name, "/hold"),
+            SliceCommand::Promote(Named { name }) => self.change_rollout(&name, "/promote"),
+            SliceCommand::Abort(Named { name }) => self.change_rollout(&name, "/abort"),
             SliceCommand::Remove { name, .. } => {
                 let slice = self.act("DELETE", &name, "", Body::Empty)?;
                 print::removed(&name, slice["live"].as_str())
             }
-            SliceCommand::Token { command } => token::run(&self.server, command),
+            SliceCommand::Token(command) => token::run(&self.server, command),
             SliceCommand::List { json } => {
                 let (_, answer) = self.server.call("GET", self.path(), &[], Body::Empty)?;
                 print::all(&answer["slices"], json)
@@ -224,13 +219,17 @@ impl Slices {
 
     /// The path of the calls about slices.
     fn path(&self) -> &'static str {
-        if self.server.has_deploy_token() { "/deploy/slices" } else { "/console/api/slices" }
+        if self.server.is_deploy_token { "/deploy/slices" } else { "/console/api/slices" }
     }
 
     /// Changes the slice `name`, and returns its new state.
     fn act(&self, method: &str, name: &str, act: &str, body: Body) -> anyhow::Result<Value> {
         let call = format!("/{}{act}", SliceName::from_request(name)?.as_str());
         Ok(self.call(method, &call, Vec::new(), body)?.1)
+    }
+
+    fn change_rollout(&self, name: &str, act: &str) -> anyhow::Result<()> {
+        print::rollout(&self.act("POST", name, act, Body::Empty)?)
     }
 
     fn call(
@@ -241,7 +240,7 @@ impl Slices {
         body: Body,
     ) -> anyhow::Result<(u16, Value)> {
         // The name of a deploy token is the author.
-        if !self.server.has_deploy_token() {
+        if !self.server.is_deploy_token {
             query.push(("by", self.by.clone()));
         }
         self.server.call(method, &format!("{}{call}", self.path()), &query, body)
@@ -263,13 +262,4 @@ fn publish_query(
         ("watch", switch(no_watch, "false")),
     ];
     query.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-/// Asks on the terminal; fails unless the answer is yes.
-fn confirm_removal(name: &str) -> anyhow::Result<()> {
-    let question = format!("Remove all published builds of {name}?");
-    let without_terminal =
-        format!("this removes all published builds of {name}; add --yes to remove them without being asked");
-    ensure!(confirm(&question, &without_terminal)?, "{name} was not removed");
-    Ok(())
 }

@@ -33,7 +33,7 @@ pub async fn refuse_others(sandbox: Sandbox, request: Request, next: Next) -> Re
 /// Returns `true` if the header `Origin` names the console, or is missing.
 fn is_own_origin(headers: &HeaderMap, settings: &Settings) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
-    if settings.console_public_url.as_ref() == Some(origin) {
+    if settings.console_public_url.as_deref().is_some_and(|url| origin == url) {
         return true;
     }
     let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|origin| origin.1);

@@ -197,7 +197,7 @@ const ROLES: &str = "SELECT roles FROM story_link WHERE link_id = $1";
 
 /// The roles of the link that made a sandbox; none if no link did.
 pub async fn roles_of(server: &Server, record: &Record) -> Result<Vec<Role>, Failure> {
-    let Some(link_id) = record.link_id() else { return Ok(Vec::new()) };
+    let Some(link_id) = &record.link_id else { return Ok(Vec::new()) };
     let mut reader = server.database.read().await?;
     let stored: Option<String> = query_scalar(ROLES).bind(link_id).fetch_optional(&mut reader).await?;
     Ok(stored.as_deref().map(roles_in).unwrap_or_default())

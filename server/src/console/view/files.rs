@@ -1,12 +1,12 @@
 //! The pages' assets, which are public.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use axum::{Router, http::HeaderMap, response::Response, routing::get};
 
 use super::under_root;
 use base::error::Failure;
-use web::ready_body::{ReadyBody, digest};
+use web::ready_body::ReadyBody;
 
 /// The path of the icon.
 pub const ICON: &str = "/console/assets/icon.svg";
@@ -15,14 +15,11 @@ pub const STYLE: &str = "/console/assets/console.css";
 /// The path of the script.
 pub const SCRIPT: &str = "/console/assets/console.js";
 
-type File = LazyLock<Result<Arc<ReadyBody>, Failure>>;
+type File = LazyLock<Result<ReadyBody, Failure>>;
 
 macro_rules! file {
     ($name:literal, $media_type:literal) => {
-        LazyLock::new(|| {
-            let content = include_bytes!($name);
-            ReadyBody::new($media_type, content.as_slice().into(), digest(content)).map(Arc::new)
-        })
+        LazyLock::new(|| ReadyBody::new($media_type, include_bytes!($name).as_slice().into()))
     };
 }
 

@@ -147,11 +147,11 @@ pub struct Visit {
 impl<S: Send + Sync> FromRequestParts<S> for Visit {
     type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let signed_in = parts.extensions.get::<SignedIn>().cloned().ok_or(ConsoleRefusal::NoConsoleToken)?;
         let query = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let trail: Trail = parts.extensions.get().cloned().unwrap_or_default();
-        Ok(Self::new(Sandbox::of(parts)?.clone(), query, signed_in, trail))
+        Ok(Self::new(Sandbox::from_request_parts(parts, state).await?, query, signed_in, trail))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     io::{Cursor, Read},
-    sync::{Arc, LazyLock},
+    sync::LazyLock,
 };
 
 use axum::{
@@ -14,10 +14,7 @@ use axum::{
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
 
-use web::{
-    extract::Path,
-    ready_body::{ReadyBody, digest},
-};
+use web::{extract::Path, ready_body::ReadyBody};
 
 use super::charset;
 use base::error::Failure;
@@ -43,11 +40,9 @@ pub fn page() -> Router {
 }
 
 /// The contract as JSON; the same for every sandbox.
-static JSON: LazyLock<Result<Arc<ReadyBody>, String>> = LazyLock::new(|| {
+static JSON: LazyLock<Result<ReadyBody, String>> = LazyLock::new(|| {
     let json = serde_json::to_vec(contract::json()?).map_err(|error| error.to_string())?;
-    let digest = digest(&json);
-    let body = ReadyBody::new("application/json", json.into(), digest).map_err(|error| error.to_string())?;
-    Ok(Arc::new(body))
+    ReadyBody::new("application/json", json.into()).map_err(|error| error.to_string())
 });
 
 async fn openapi(headers: HeaderMap) -> Result<Response, Failure> {

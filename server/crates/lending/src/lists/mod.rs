@@ -15,7 +15,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 use base::{clock::UnixMillis, error::Failure};
 use store::{Database, Fetched, query_as, version::Version};
-use web::ready_body::{ReadyBody, digest};
+use web::ready_body::ReadyBody;
 
 /// A row of a list as it is sent. Its queries order by place, latest first.
 pub trait Row: Serialize + Fetched + 'static {
@@ -140,11 +140,10 @@ impl<R: Row> Inner<R> {
             return Ok(body);
         }
         let json = self.read_json().await?;
-        let digest = digest(&json);
         let body = match before {
             // Keeps the compressed forms of the unchanged body.
-            Some(before) if before.body.digest() == digest => before.body,
-            _ => Arc::new(ReadyBody::new("application/json", json.into(), digest)?),
+            Some(before) if *before.body.plain() == json => before.body,
+            _ => Arc::new(ReadyBody::new("application/json", json.into())?),
         };
         self.kept.send_replace(Some(Kept { version, body: Arc::clone(&body) }));
         Ok(body)

@@ -1,7 +1,5 @@
 //! Pages of a list, for callers with very long lists. Pages are not cached.
 
-use std::sync::Arc;
-
 use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::Response,
@@ -12,7 +10,7 @@ use serde::Deserialize;
 use super::{Place, Row};
 use base::{clock::UnixMillis, error::Failure};
 use store::{Database, query_as};
-use web::ready_body::{ReadyBody, digest};
+use web::ready_body::ReadyBody;
 
 /// The query parameters of a list.
 #[derive(Debug, Default, Deserialize)]
@@ -100,9 +98,7 @@ pub async fn answer<R: Row>(
 ) -> Result<Response, Failure> {
     let (rows, next) = read::<R>(database, page).await?;
     let json = serde_json::to_vec(&rows).map_err(Failure::internal)?;
-    let digest = digest(&json);
-    let body = Arc::new(ReadyBody::new("application/json", json.into(), digest)?);
-    let mut response = body.answer_plain(headers);
+    let mut response = ReadyBody::new("application/json", json.into())?.answer_plain(headers);
     if let Some(next) = next {
         let next = format!("<{path}?limit={}&cursor={next}>; rel=\"next\"", page.limit);
         let next = HeaderValue::from_str(&next).map_err(Failure::internal)?;
