@@ -35,6 +35,9 @@ const CALLS: [(Method, &str); 13] = [
     (Method::POST, "/console/api/story/next"),
 ];
 
+/// The pages that are tools.
+const PAGES: [Page; 5] = [Page::Outbox, Page::Loans, Page::Scenario, Page::Faults, Page::Clock];
+
 /// The forms of the data page that are tools.
 const DATA_FORMS: [&str; 3] = ["reset", "empty", "restore"];
 
@@ -49,6 +52,10 @@ const OWN_CALLS: [&str; 7] = [
     "/console/api/payouts",
     "/console/api/data/reset",
 ];
+
+/// The pages that make no sense with another provider.
+const OWN_PAGES: [Page; 6] =
+    [Page::Outbox, Page::Loans, Page::Payouts, Page::Scenario, Page::Staff, Page::Clock];
 
 /// The forms of the data page that make no sense with another provider.
 const OWN_DATA_FORMS: [&str; 2] = ["reset", "empty"];
@@ -75,8 +82,8 @@ pub async fn refuse_forms(visit: Visit, request: Request, next: Next) -> Respons
         return next.run(request).await;
     };
     let is_data_form = |forms: &[&str]| page == Page::Data && forms.contains(&visit.sent.text("act"));
-    let is_own = page.scope().is_own() || is_data_form(&OWN_DATA_FORMS);
-    let is_tool = page.scope().is_tool() || is_data_form(&DATA_FORMS);
+    let is_own = OWN_PAGES.contains(&page) || is_data_form(&OWN_DATA_FORMS);
+    let is_tool = PAGES.contains(&page) || is_data_form(&DATA_FORMS);
     let (title, failure) = if visit.sandbox.provider.is_some() && is_own {
         ("Another provider", ConsoleRefusal::NotWithProvider)
     } else if is_tool && !visit.sandbox.settings.allows_tools() {

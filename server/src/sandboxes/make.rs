@@ -21,7 +21,7 @@ use store::Connection;
 const TRIES: usize = 5;
 
 /// The options of a new sandbox.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Wish {
     /// Its name; made up if `None`.
     pub name: Option<Name>,

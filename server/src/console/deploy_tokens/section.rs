@@ -28,24 +28,16 @@ const QUESTION: Question = Question {
     yes: "Revoke",
 };
 
-/// The content of the section.
-pub struct Tokens {
-    all: Vec<DeployToken>,
-    /// The token that was just added.
-    added: Option<AddedToken>,
-}
-
 /// Reads the tokens; `None` for somebody who may not see them.
-pub async fn read(visit: &Visit, added: Option<AddedToken>) -> Result<Option<Tokens>, Failure> {
+pub async fn read(visit: &Visit) -> Result<Option<Vec<DeployToken>>, Failure> {
     if visit.access != Access::Operator {
         return Ok(None);
     }
-    let all = deploy::list(&mut *visit.sandbox.server.database.read().await?).await?;
-    Ok(Some(Tokens { all, added }))
+    deploy::list(&mut *visit.sandbox.server.database.read().await?).await.map(Some)
 }
 
-/// Renders the section.
-pub fn view(visit: &Visit, Tokens { all, added }: Tokens) -> AnyView {
+/// Renders the section, with the token that was just added.
+pub fn view(visit: &Visit, all: Vec<DeployToken>, added: Option<AddedToken>) -> AnyView {
     view! {
         {added.map(new_one)}
         <div class="two">

@@ -5,7 +5,7 @@
 
 use axum::{
     extract::Request,
-    http::{HeaderMap, HeaderName, Method, header},
+    http::{HeaderMap, Method, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -14,9 +14,7 @@ use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::error::Failure;
 use settings::Settings;
 
-const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
-const DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");
+const SITE: &str = "sec-fetch-site";
 
 /// Lets only the console's own pages, links to it, and programs through.
 pub async fn refuse_others(sandbox: Sandbox, request: Request, next: Next) -> Response {
@@ -37,21 +35,21 @@ fn is_own_origin(headers: &HeaderMap, settings: &Settings) -> bool {
         return true;
     }
     let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|origin| origin.1);
-    authority.is_some() && authority == text(headers, &header::HOST)
+    authority.is_some() && authority == text(headers, header::HOST.as_str())
 }
 
 /// Returns `true` if the request comes from this origin, from the address bar, or from a program.
 pub fn is_own_site(headers: &HeaderMap) -> bool {
-    !headers.contains_key(SITE) || matches!(text(headers, &SITE), Some("same-origin" | "none"))
+    !headers.contains_key(SITE) || matches!(text(headers, SITE), Some("same-origin" | "none"))
 }
 
 /// Returns `true` if somebody followed a link to a page that opens in a tab, not in a frame.
 fn is_link(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::GET
-        && text(headers, &MODE) == Some("navigate")
-        && text(headers, &DESTINATION) == Some("document")
+        && text(headers, "sec-fetch-mode") == Some("navigate")
+        && text(headers, "sec-fetch-dest") == Some("document")
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }

@@ -35,28 +35,6 @@ pub fn cookie_name(behind_tls: bool) -> &'static str {
     if behind_tls { "__Host-mkopo_console" } else { "mkopo_console" }
 }
 
-/// Someone who signed in to the pages.
-#[derive(Clone, Debug)]
-pub struct Operator {
-    sign_in_id: String,
-    sign_in: String,
-    /// The access of the token that they signed in with.
-    pub access: Access,
-    /// The CSRF token in this operator's forms.
-    pub csrf: String,
-}
-
-impl Operator {
-    /// The name in the audit trail. It is different for each sign-in: everybody has the same token.
-    pub fn name(&self) -> String {
-        name_of(&self.sign_in_id)
-    }
-}
-
-fn name_of(sign_in_id: &str) -> String {
-    format!("operator {}", &sign_in_id[..8])
-}
-
 /// Accepts only requests with the token as `Authorization: Bearer`. Browsers never add this header by
 /// themselves, so other sites cannot forge these requests.
 pub async fn require_token(

@@ -4,12 +4,12 @@ use axum::{
     Extension,
     body::{Body, Bytes},
     extract::{FromRequest, OriginalUri, Request},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     middleware::Next,
-    response::{IntoResponse, Response},
+    response::{Html, IntoResponse, Response},
 };
 
-use super::{Operator, cookie_name, sign_ins, tickets, verify};
+use super::{cookie_name, sign_ins, tickets, verify};
 use crate::{
     console::{
         ConsoleRefusal,
@@ -20,7 +20,7 @@ use crate::{
             visit::{Fields, SignedIn, Visit, see_other},
         },
     },
-    sandboxes::{Access, Name, Sandbox},
+    sandboxes::{Access, Sandbox},
 };
 use base::error::{Failure, FailureBody};
 use lending::{
@@ -57,7 +57,10 @@ pub async fn sign_in(sandbox: Sandbox, address: ClientAddress, headers: HeaderMa
         sign_ins::begin(&sandbox, access, address.0).await
     };
     match signed_in.await {
-        Ok(cookie) => with_new_cookie(&sandbox, &cookie, requested_page),
+        Ok(cookie) => {
+            let page = Page::at(requested_page).unwrap_or(Page::Overview);
+            with_cookie(&sandbox, &cookie, "", see_other(page.address()))
+        }
         Err(failure) if matches!(failure.refusal(), Some(ConsoleRefusal::NoConsoleToken)) => {
             sign_in_page(&sandbox, requested_page, Some("That is not the console's token.".to_owned()))
         }
@@ -75,12 +78,16 @@ fn failed_sign_in_page(sandbox: &Sandbox, requested_page: &str, failure: Failure
     };
     let mut response = failure.into_response();
     response.extensions_mut().remove::<FailureBody>();
-    response.headers_mut().insert(header::CONTENT_TYPE, HTML);
+    with_page(response, page)
+}
+
+/// The status and the headers of `response`, with `page` as its body.
+fn with_page(mut response: Response, page: Html<String>) -> Response {
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     *response.body_mut() = page.0.into();
     response
 }
-
-const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
 /// Answers other methods than POST with the sign-in page.
 pub async fn reject_other_methods(sandbox: Sandbox) -> Response {
@@ -93,10 +100,8 @@ pub async fn reject_other_methods(sandbox: Sandbox) -> Response {
 /// URL has the token signs in first.
 pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let path = match parts.extensions.get::<OriginalUri>() {
-        Some(OriginalUri(uri)) => uri.path().to_owned(),
-        None => parts.uri.path().to_owned(),
-    };
+    let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |original| &original.0);
+    let path = uri.path().to_owned();
     let query = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
     let sent =
         if parts.method.is_safe() { Fields::default() } else { form_fields(&parts.headers, body).await };
@@ -107,38 +112,26 @@ pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) ->
     }
     let cookie = accept::cookies(&parts.headers, cookie_name(sandbox.settings.behind_tls)).next();
     let Some(cookie) = cookie else { return sign_in_page(&sandbox, &path, None) };
-    let operator = match sign_ins::find(&sandbox, cookie).await {
-        Ok(Some(operator)) => operator,
+    let signed_in = match sign_ins::find(&sandbox, cookie, sent).await {
+        Ok(Some(signed_in)) => signed_in,
         Ok(None) => return sign_in_page(&sandbox, &path, None),
         Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
     };
-    let sandboxes = match others(&sandbox, operator.access).await {
-        Ok(others) => others,
-        Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
-    };
-    let (csrf, access) = (operator.csrf.clone(), operator.access);
-    let signed_in = SignedIn { csrf, access, sandboxes, sent: Fields::default() };
     let visit = Visit::new(sandbox.clone(), query, signed_in.clone(), Trail::default());
-    if !parts.method.is_safe() && !sandbox.console_token.is_own_form(&operator.sign_in, sent.text("csrf")) {
-        return rejected_form(&visit);
+    if !parts.method.is_safe() && !sandbox.console_token.is_own_form(cookie, visit.sent.text("csrf")) {
+        let text = "This form is not from one of your pages, or you have signed in again since. Nothing was \
+                    changed. Open the page again and submit the form there.";
+        let page = error_page(&visit, StatusCode::FORBIDDEN, text);
+        return (StatusCode::FORBIDDEN, page).into_response();
     }
-    parts.extensions.insert(SignedIn { sent, ..signed_in });
-    parts.extensions.insert(operator);
+    parts.extensions.insert(signed_in);
     let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
-    if let Some(failure) = response.extensions_mut().remove::<FailureBody>() {
-        let page = error_page(&visit, response.status(), failure.text()).into_response();
-        response.headers_mut().remove(header::CONTENT_LENGTH);
-        response.headers_mut().insert(header::CONTENT_TYPE, page.headers()[header::CONTENT_TYPE].clone());
-        *response.body_mut() = page.into_body();
-    }
-    response
-}
-
-/// The names of sandboxes that somebody with this access may open, besides `main`.
-async fn others(sandbox: &Sandbox, access: Access) -> Result<Vec<Name>, Failure> {
-    match access {
-        Access::Operator => sandbox.server.sandboxes.names().await,
-        Access::Sandbox => Ok(Vec::new()),
+    match response.extensions_mut().remove::<FailureBody>() {
+        Some(failure) => {
+            let page = error_page(&visit, response.status(), failure.text());
+            with_page(response, page)
+        }
+        None => response,
     }
 }
 
@@ -149,12 +142,6 @@ async fn form_fields(headers: &HeaderMap, body: Body) -> Fields {
     }
     let bytes = Bytes::from_request(Request::new(body), &()).await.unwrap_or_default();
     Fields::parse(&bytes)
-}
-
-/// Sets the cookie and redirects to the requested page.
-fn with_new_cookie(sandbox: &Sandbox, cookie: &str, requested_page: &str) -> Response {
-    let page = Page::at(requested_page).unwrap_or(Page::Overview);
-    with_cookie(sandbox, cookie, "", see_other(page.address()))
 }
 
 /// The cookie is not sent with requests from other sites, and scripts cannot read it.
@@ -174,9 +161,9 @@ fn with_cookie(sandbox: &Sandbox, value: &str, max_age: &str, mut response: Resp
 pub async fn sign_out(
     sandbox: Sandbox,
     ClientAddress(address): ClientAddress,
-    Extension(operator): Extension<Operator>,
+    Extension(signed_in): Extension<SignedIn>,
 ) -> Response {
-    match sign_ins::end(&sandbox, operator, address).await {
+    match sign_ins::end(&sandbox, signed_in, address).await {
         Ok(()) => with_cookie(&sandbox, "", "; Max-Age=0", see_other(Page::Overview.address())),
         Err(failure) => failed_sign_in_page(&sandbox, "", failure),
     }
@@ -190,24 +177,16 @@ pub async fn redirect_to_overview() -> Response {
 /// A page that sends the token of its own URL with POST, so that the token does not stay in the URL, and is
 /// not sent in a `Referer`.
 fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Response {
-    let policy: [(HeaderName, HeaderValue); 1] =
-        [(header::REFERRER_POLICY, HeaderValue::from_static("origin"))];
-    (policy, frame::redeem_page(sandbox, requested_page, token)).into_response()
+    let page = frame::redeem_page(sandbox, requested_page, token);
+    ([(header::REFERRER_POLICY, "origin")], page).into_response()
 }
 
 fn sign_in_page(sandbox: &Sandbox, requested_page: &str, error: Option<String>) -> Response {
-    let challenge: [(HeaderName, HeaderValue); 1] =
-        [(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
-    (StatusCode::UNAUTHORIZED, challenge, frame::sign_in_page(sandbox, requested_page, error)).into_response()
+    let page = frame::sign_in_page(sandbox, requested_page, error);
+    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], page).into_response()
 }
 
-fn rejected_form(visit: &Visit) -> Response {
-    let text = "This form is not from one of your pages, or you have signed in again since. Nothing was changed. \
-                Open the page again and submit the form there.";
-    (StatusCode::FORBIDDEN, error_page(visit, StatusCode::FORBIDDEN, text)).into_response()
-}
-
-fn error_page(visit: &Visit, status: StatusCode, text: &str) -> axum::response::Html<String> {
+fn error_page(visit: &Visit, status: StatusCode, text: &str) -> Html<String> {
     let title = match status {
         StatusCode::NOT_FOUND => "Page not found",
         StatusCode::FORBIDDEN => "Nothing was changed",

@@ -2,8 +2,10 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use super::{Operator, name_of};
-use crate::sandboxes::{Access, Sandbox};
+use crate::{
+    console::view::visit::{Fields, SignedIn},
+    sandboxes::{Access, Sandbox},
+};
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::{EventKind, NewEvent};
 use store::{Connection, query, query_scalar};
@@ -28,7 +30,7 @@ pub async fn begin(sandbox: &Sandbox, access: Access, address: IpAddr) -> Result
         Access::Sandbox => OF_SANDBOX,
     };
     let cookie = format!("{kind}{}", hex::encode(sandbox.server.randomness.bytes::<32>()));
-    let (id, now) = (sign_in_id(sandbox, &cookie), sandbox.clock.unset_now());
+    let (id, now) = (sandbox.console_token.fingerprint_of(&cookie), sandbox.clock.unset_now());
     let event = NewEvent::new(now, EventKind::ConsoleSignedIn, name_of(&id), Some(address));
     let signed_in = sandbox.database.write(async move |connection: &mut Connection| {
         query(DELETE_IDLE).bind(now.minus(IDLE_END)).execute(&mut *connection).await?;
@@ -43,34 +45,37 @@ pub async fn begin(sandbox: &Sandbox, access: Access, address: IpAddr) -> Result
 const LAST_USED: &str = "SELECT last_used_at FROM console_sign_in WHERE sign_in_id = $1";
 const USE: &str = "UPDATE console_sign_in SET last_used_at = $2 WHERE sign_in_id = $1";
 
-/// The operator whose cookie this is, if they are still signed in.
-pub async fn find(sandbox: &Sandbox, cookie: &str) -> Result<Option<Operator>, Failure> {
+/// The operator whose cookie this is and who has `sent` a form, if they are still signed in.
+pub async fn find(sandbox: &Sandbox, cookie: &str, sent: Fields) -> Result<Option<SignedIn>, Failure> {
     let now = sandbox.clock.unset_now();
-    let id = sign_in_id(sandbox, cookie);
+    let id = sandbox.console_token.fingerprint_of(cookie);
     let last_used_at: Option<UnixMillis> =
         query_scalar(LAST_USED).bind(&id).fetch_optional(&mut *sandbox.database.read().await?).await?;
     let Some(last_used_at) = last_used_at.filter(|at| at.plus(IDLE_END) > now) else { return Ok(None) };
     if last_used_at.plus(USE_PRECISION) <= now {
         let id = id.clone();
         let used = sandbox.database.write(async move |connection: &mut Connection| {
-            query(USE).bind(id).bind(now).execute(connection).await?;
-            Ok(())
+            Ok(query(USE).bind(id).bind(now).run(connection).await?)
         });
         used.await?;
     }
-    let csrf = sandbox.console_token.csrf_of(cookie);
-    let access = if cookie.starts_with(OF_SANDBOX) { Access::Sandbox } else { Access::Operator };
-    Ok(Some(Operator { sign_in_id: id, sign_in: cookie.to_owned(), access, csrf }))
+    let (access, sandboxes) = if cookie.starts_with(OF_SANDBOX) {
+        (Access::Sandbox, Vec::new())
+    } else {
+        (Access::Operator, sandbox.server.sandboxes.names().await?)
+    };
+    let (name, csrf) = (name_of(&id), sandbox.console_token.csrf_of(cookie));
+    Ok(Some(SignedIn { id, name, csrf, access, sandboxes, sent }))
 }
 
 const END: &str = "DELETE FROM console_sign_in WHERE sign_in_id = $1";
 
 /// Ends the sign-in of an operator at `address`, on all servers.
-pub async fn end(sandbox: &Sandbox, operator: Operator, address: IpAddr) -> Result<(), Failure> {
+pub async fn end(sandbox: &Sandbox, signed_in: SignedIn, address: IpAddr) -> Result<(), Failure> {
     let at = sandbox.clock.unset_now();
-    let event = NewEvent::new(at, EventKind::ConsoleSignedOut, operator.name(), Some(address));
+    let event = NewEvent::new(at, EventKind::ConsoleSignedOut, signed_in.name, Some(address));
     let ended = sandbox.database.write(async move |connection: &mut Connection| {
-        query(END).bind(operator.sign_in_id).execute(&mut *connection).await?;
+        query(END).bind(signed_in.id).execute(&mut *connection).await?;
         event.add(connection).await?;
         Ok(event)
     });
@@ -78,6 +83,6 @@ pub async fn end(sandbox: &Sandbox, operator: Operator, address: IpAddr) -> Resu
     Ok(())
 }
 
-fn sign_in_id(sandbox: &Sandbox, cookie: &str) -> String {
-    sandbox.console_token.fingerprint_of(cookie)
+fn name_of(sign_in_id: &str) -> String {
+    format!("operator {}", &sign_in_id[..8])
 }

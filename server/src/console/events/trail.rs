@@ -2,7 +2,7 @@
 
 use axum::{extract::Request, middleware::Next, response::Response};
 
-use crate::{console::door::Operator, sandboxes::Sandbox};
+use crate::{console::view::visit::SignedIn, sandboxes::Sandbox};
 use lending::{auth::client_address::ClientAddress, events::Trail};
 
 /// The author of acts by programs: all have the same token.
@@ -15,8 +15,8 @@ pub async fn attach(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let operator = request.extensions().get::<Operator>();
-    let who = operator.map_or_else(|| OPERATOR.to_owned(), Operator::name);
+    let signed_in = request.extensions().get::<SignedIn>();
+    let who = signed_in.map_or(OPERATOR, |signed_in| signed_in.name.as_str());
     let trail = Trail::by(who, Some(address), sandbox.clock.unset_now());
     // Events about builds are in the store of `main`.
     let trail = if sandbox.is_main() { trail } else { trail.noting(format!("in sandbox {}", sandbox.name)) };

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    console::stories::{File, NewTold, Stories, begin},
+    console::stories::{File, Stories, begin},
     sandboxes::{EXPIRES_IN, Listed, Made, Name, Sandbox, Sandboxes, Wish, hide_when_off},
 };
 use base::{
@@ -142,10 +142,7 @@ async fn make(
     let story = wanted.story.clone();
     let wish = wanted.wish()?;
     let made = match story {
-        Some(story) => {
-            let new = NewTold { name: wish.name, expires_in: wish.expires_in, of_link: None };
-            begin(&sandbox.server, &*story.file(&stories)?, new, &trail).await?
-        }
+        Some(story) => begin(&sandbox.server, &*story.file(&stories)?, wish, &trail).await?,
         None => sandboxes.make(wish, &trail).await?,
     };
     Ok((StatusCode::CREATED, Answer(Shown::of(sandboxes, made))))

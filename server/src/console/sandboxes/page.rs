@@ -155,12 +155,9 @@ async fn make(visit: &Visit) -> Result<Made, FieldError> {
     let wish = Wish {
         name: name.transpose()?,
         world,
-        recording: None,
-        screens: None,
         now: sent.given("now").map(UnixMillis::settable).transpose()?,
-        is_frozen: false,
         expires_in: expires_in.unwrap_or(EXPIRES_IN),
-        of_link: None,
+        ..Wish::default()
     };
     if !wish.has_valid_expiry() {
         return Err(invalid("expires_in", "Give a duration from 5 s to 365 days"));

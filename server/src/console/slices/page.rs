@@ -1,7 +1,5 @@
 //! The builds of each slice, and the history of deployments.
 
-use std::collections::BTreeMap;
-
 use axum::response::Response;
 use leptos::prelude::*;
 use semver::Version;
@@ -57,19 +55,18 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
     let mut reader = visit.sandbox.database.read().await?;
     let slices = slices::all(&mut reader, &bundled).await?;
     let trail = slices::trail(&mut reader).await?;
-    let mut traffic = BTreeMap::new();
-    let mut crashed = BTreeMap::new();
-    // Pages of other sandboxes do not report.
-    if visit.sandbox.is_main() {
-        for slice in &slices {
-            let read = Traffic::read(&mut reader, &slice.name, visit.sandbox.clock.now()).await?;
-            traffic.insert(slice.name.clone(), read);
-            let places = slices::crash_places(&mut reader, &slice.name).await?;
-            crashed.insert(slice.name.clone(), places);
-        }
+    let mut reports = Vec::new();
+    for slice in &slices {
+        // Pages of other sandboxes do not report.
+        reports.push(if visit.sandbox.is_main() {
+            let traffic = Traffic::read(&mut reader, &slice.name, visit.sandbox.clock.now()).await?;
+            Some((traffic, slices::crash_places(&mut reader, &slice.name).await?))
+        } else {
+            None
+        });
     }
     drop(reader);
-    let deploy_tokens = tokens::read(&visit, added).await?;
+    let deploy_tokens = tokens::read(&visit).await?;
     let shell = live_shell(&slices);
     let shell = shell.map(|shell| format!(", shell {} with mfe-kit {}", shell.version, shell.kit));
     let of_slices = slices.iter().filter(|slice| !slice.is_shell()).count();
@@ -80,27 +77,20 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
         let listed = if slices.is_empty() {
             empty_state(Icon::Empty, "No slices yet", "Publish one with `mkopo slice publish`.")
         } else {
-            let cards = slices.into_iter().map(|slice| {
-                let places = crashed.remove(&slice.name).unwrap_or_default();
-                slice_card(&visit, slice, &traffic, places)
-            });
-            cards.collect_view().into_any()
+            let cards = slices.into_iter().zip(reports);
+            cards.map(|(slice, reports)| slice_card(&visit, slice, reports)).collect_view().into_any()
         };
-        let deploy_tokens = deploy_tokens.map(|read| tokens::view(&visit, read));
+        let deploy_tokens = deploy_tokens.map(|all| tokens::view(&visit, all, added));
         view! { <div class="stack">{listed}{form}{deploy_tokens}{history(trail, visit.sandbox.is_main())}</div> }.into_any()
     }))
 }
 
-fn slice_card(
-    visit: &Visit,
-    slice: SliceBuilds,
-    traffic: &BTreeMap<String, Traffic>,
-    places: Vec<CrashPlace>,
-) -> AnyView {
-    let crashed = crashes::table_of(&slice, places);
+fn slice_card(visit: &Visit, slice: SliceBuilds, reports: Option<(Traffic, Vec<CrashPlace>)>) -> AnyView {
+    let (traffic, places) = reports.unzip();
+    let crashed = places.and_then(|places| crashes::table_of(&slice, places));
     let SliceBuilds { name, live, previous, rollout, builds } = slice;
-    let reported = traffic.get(&name);
-    let reported = reported.and_then(|of| of.view(&name, live.as_ref(), visit.sandbox.clock.zone()));
+    let zone = visit.sandbox.clock.zone();
+    let reported = traffic.and_then(|traffic| traffic.view(&name, live.as_ref(), zone));
     let title = format!("{name}-title");
     let labelled_by = title.clone();
     let buttons = match &rollout {

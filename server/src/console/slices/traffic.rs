@@ -88,24 +88,21 @@ impl Traffic {
         all: &Counts,
     ) -> AnyView {
         let Span { name: of_span, length, slots, begin } = span;
-        let time = |index: usize| {
-            let ago = *length * (slots - 1).saturating_sub(u32::try_from(index).unwrap_or(0));
-            self.now.minus(ago).in_zone(zone).strftime("%H:%M").to_string()
-        };
         let (mut loads, mut times) = (Vec::new(), Vec::new());
-        for (index, by_version) in history.iter().enumerate() {
+        for (ago, by_version) in (0..*slots).rev().zip(history) {
+            let at = self.now.minus(*length * ago).in_zone(zone).strftime("%H:%M").to_string();
             let works = |counts: &Counts| (counts.loads - counts.failed).max(0);
             let of_live = by_version.get(live).map_or(0, works);
             let working: i64 = by_version.values().map(works).sum();
             let sum = by_version.values().fold(Counts::default(), Counts::and);
             loads.push(Column {
-                at: time(index),
+                at: at.clone(),
                 text: format!("{}, {} failed", count(sum.loads, "load"), sum.failed),
                 parts: vec![("good", of_live), ("wait", working - of_live), ("bad", sum.failed)],
             });
             let median = sum.median_ms();
             times.push(Column {
-                at: time(index),
+                at,
                 text: median_text(median),
                 parts: vec![("good", median.unwrap_or(0).into())],
             });

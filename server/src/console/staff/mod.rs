@@ -65,25 +65,20 @@ impl AccountToOpen {
     /// # Errors
     /// [`Failure::BadField`].
     pub fn checked(self) -> Result<NewAccount, Failure> {
-        let wrong = |field, text: String| Failure::BadField { field, text };
+        let wrong = |field, text: &str| Failure::BadField { field, text: text.to_owned() };
         let name = |field: &'static str, name: String| {
-            values::name(&name).map_err(|_| {
-                wrong(field, format!("{field} must have at least one letter, and none that can't be seen"))
-            })
+            let text = format!("{field} must have at least one letter, and none that can't be seen");
+            values::name(&name).map_err(|_| wrong(field, &text))
         };
         let Self { email, username, first_name, last_name, phone_number, role, password } = self;
-        let email = Email::parse(&email).ok_or_else(|| {
-            wrong("email", "email must be an address such as wanjiru@example.com".to_owned())
-        })?;
+        let email = Email::parse(&email)
+            .ok_or_else(|| wrong("email", "email must be an address such as wanjiru@example.com"))?;
         let phone_number = Msisdn::parse(&phone_number).ok_or_else(|| {
-            wrong(
-                "phone_number",
-                "phone_number must be a Kenyan mobile number such as +254712345678".to_owned(),
-            )
+            wrong("phone_number", "phone_number must be a Kenyan mobile number such as +254712345678")
         })?;
         if !(MINIMUM_LENGTH..=MAXIMUM_LENGTH).contains(&password.expose_secret().chars().count()) {
             let text = format!("password must have {MINIMUM_LENGTH} to {MAXIMUM_LENGTH} characters");
-            return Err(wrong("password", text));
+            return Err(wrong("password", &text));
         }
         let first_name = name("first_name", first_name)?;
         let username = username.map_or_else(|| Ok(first_name.clone()), |given| name("username", given))?;
@@ -99,10 +94,8 @@ impl AccountToOpen {
 pub async fn open(sandbox: &Sandbox, account: AccountToOpen, trail: &Trail) -> Result<Account, Failure> {
     let account = account.checked()?;
     let (email, now) = (account.email.clone(), sandbox.clock.now());
-    let opened =
-        accounts::open(&sandbox.database, &sandbox.auth.passwords, &sandbox.randomness, now, account, trail)
-            .await;
-    match opened {
+    let passwords = &sandbox.auth.passwords;
+    match accounts::open(&sandbox.database, passwords, &sandbox.randomness, now, account, trail).await {
         Err(failure) if failure.is_unique_violation() => {
             Err(ConsoleRefusal::AccountExists(email.to_string()).into())
         }

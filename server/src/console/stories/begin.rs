@@ -1,8 +1,12 @@
 //! Makes a sandbox that tells a story.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use super::{file::Story, folder::File, told};
+use super::{
+    file::Story,
+    folder::{File, refused},
+    told,
+};
 use crate::{
     console::{
         ConsoleRefusal,
@@ -10,7 +14,7 @@ use crate::{
         loans, staff,
     },
     faults,
-    sandboxes::{Made, Name, OfLink, Sandbox, Server, Wish, sync},
+    sandboxes::{Made, Sandbox, Server, Wish, sync},
 };
 use ::slices::{Bundled, Mark};
 use base::error::Failure;
@@ -21,32 +25,19 @@ use lending::{
 };
 use store::Connection;
 
-/// The options of a sandbox that tells a story; the story has all others.
-#[derive(Clone, Debug)]
-pub struct NewTold {
-    /// Its name; made up if `None`.
-    pub name: Option<Name>,
-    /// The time without use after which it expires.
-    pub expires_in: Duration,
-    /// The link that makes it, and when it goes; `None` if no link makes it.
-    pub of_link: Option<OfLink>,
-}
-
-/// Makes a sandbox that begins as the story in `file` says. All of it is there, or nothing is made.
+/// Makes a sandbox that begins as the story in `file` says. All of it is there, or nothing is made. Only the name, the
+/// expiry and the link are those of `wish`.
 ///
 /// # Errors
 /// Those of [`Sandboxes::make`](crate::sandboxes::Sandboxes::make); [`Failure::BadField`] for what the story has.
-pub async fn begin(server: &Arc<Server>, file: &File, new: NewTold, trail: &Trail) -> Result<Made, Failure> {
+pub async fn begin(server: &Arc<Server>, file: &File, wish: Wish, trail: &Trail) -> Result<Made, Failure> {
     let Story { seed, clock, screens, .. } = &file.story;
     let wish = Wish {
-        name: new.name,
         world: seed.map(|seed| seed.0),
-        recording: None,
         now: clock.now.map(|now| now.0),
         is_frozen: clock.frozen,
         screens: *screens,
-        expires_in: new.expires_in,
-        of_link: new.of_link,
+        ..wish
     };
     let made = server.sandboxes.make(wish, trail).await?;
     let filled = async {
@@ -56,11 +47,7 @@ pub async fn begin(server: &Arc<Server>, file: &File, new: NewTold, trail: &Trai
     if let Err(failure) = filled.await {
         server.sandboxes.remove(&made.record.name, &Trail::default()).await?;
         let is_of_story = failure.status_and_code().0.is_client_error();
-        return Err(if is_of_story {
-            Failure::BadField { field: "story", text: failure.to_string().trim_end_matches('.').to_owned() }
-        } else {
-            failure
-        });
+        return Err(if is_of_story { refused(&failure.to_string()) } else { failure });
     }
     Ok(made)
 }

@@ -44,9 +44,8 @@ impl File {
     /// [`Failure::BadField`].
     pub fn given(story: &Value) -> Result<Self, Failure> {
         let (name, text) = ("given".to_owned(), story.to_string());
-        let sentence = |bad: BadFile| bad.reason.trim_end_matches('.').to_owned();
-        let bad = |bad: BadFile| Failure::BadField { field: "story", text: sentence(bad) };
-        Ok(Self { story: Story::read(&name, &text).map_err(bad)?, name, text })
+        let story = Story::read(&name, &text).map_err(|bad| refused(&bad.reason))?;
+        Ok(Self { name, text, story })
     }
 }
 
@@ -108,10 +107,13 @@ impl Stories {
             return Ok(found);
         }
         let bad = bad.into_iter().find(|bad| name_of(Path::new(&bad.file)) == Some(name));
-        let text = bad.map(|bad| bad.to_string().trim_end_matches('.').to_owned());
-        let text = text.unwrap_or_else(|| "There is no story with this name".to_owned());
-        Err(Failure::BadField { field: "story", text })
+        Err(bad.map_or_else(|| refused("There is no story with this name"), |bad| refused(&bad.to_string())))
     }
+}
+
+/// The refusal of the field `story`, for the reason in this sentence.
+pub fn refused(sentence: &str) -> Failure {
+    Failure::BadField { field: "story", text: sentence.trim_end_matches('.').to_owned() }
 }
 
 /// Reads the files of `folder` that have changed, and forgets those that are gone. Returns why the folder can't be read.

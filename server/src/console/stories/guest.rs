@@ -44,7 +44,6 @@ pub fn routes() -> Router {
         .route("/story/keep", post(keep))
         .route("/story/again", post(again))
         .route("/story/file", get(take))
-        .route_layer(middleware::from_fn(require_story))
         .route_layer(middleware::from_fn(require_session))
         .route("/story/enter", post(enter))
         .route_layer(middleware::from_fn(sync::keep_in_sync))
@@ -52,14 +51,6 @@ pub fn routes() -> Router {
 
 async fn require_session(sandbox: Sandbox, request: Request, next: Next) -> Response {
     authenticate::require(&sandbox.auth, request, next).await
-}
-
-async fn require_story(sandbox: Sandbox, request: Request, next: Next) -> Response {
-    match sandbox.story().await {
-        Ok(Some(_)) => next.run(request).await,
-        Ok(None) => Failure::from(ConsoleRefusal::NoStory).into_response(),
-        Err(failure) => failure.into_response(),
-    }
 }
 
 /// The story, as a guest sees it.

@@ -152,16 +152,12 @@ pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLi
             if working >= MAX_LINKS {
                 return Err(ConsoleRefusal::TooManyLinks.into());
             }
+            let roles = roles.iter().map(Role::to_string).collect::<Vec<_>>().join(" ");
+            let lives_for_ms = i64::try_from(lives_for.as_millis()).unwrap_or(i64::MAX);
+            let (worlds, works_until) = (i64::from(worlds), now.plus(works_for));
             query(INSERT)
-                .bind(link_id)
-                .bind(fingerprint)
-                .bind(story)
-                .bind(roles.iter().map(Role::to_string).collect::<Vec<_>>().join(" "))
-                .bind(i64::from(worlds))
-                .bind(i64::try_from(lives_for.as_millis()).unwrap_or(i64::MAX))
-                .bind(now.plus(works_for))
-                .bind(now)
-                .execute(connection)
+                .bind_all((link_id, fingerprint, story, roles, worlds, lives_for_ms, works_until, now))
+                .run(connection)
                 .await?;
             Ok(())
         })
@@ -238,9 +234,7 @@ const RELEASE: &str = "UPDATE story_link SET made = made - 1 WHERE link_id = $1"
 /// Counts a sandbox out that was not made after all.
 pub async fn release(server: &Server, link: &Link) -> Result<(), Failure> {
     let id = link.id.clone();
-    let release = async move |connection: &mut Connection| {
-        query(RELEASE).bind(id).execute(connection).await?;
-        Ok(())
-    };
+    let release =
+        async move |connection: &mut Connection| Ok(query(RELEASE).bind(id).run(connection).await?);
     server.database.write(release).await
 }

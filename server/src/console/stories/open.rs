@@ -6,18 +6,18 @@ use axum::{
     Extension, Router,
     extract::Path,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Response, Result},
     routing::get,
 };
 
 use super::{
-    NewTold, Stories, begin,
+    File, Stories, begin,
     entry::entry_url,
     links::{self, Ended, Link},
 };
 use crate::{
     console::{door::cross_site::is_own_site, view::words::duration_text},
-    sandboxes::{LONGEST_EXPIRY, OfLink, Sandbox},
+    sandboxes::{LONGEST_EXPIRY, OfLink, Sandbox, Wish},
 };
 use base::error::Failure;
 use lending::{
@@ -37,12 +37,8 @@ async fn show(
     sandbox: Sandbox,
     Extension(stories): Extension<Arc<Stories>>,
     Path(token): Path<String>,
-) -> Result<Response, Failure> {
-    let link = match usable(&sandbox, &token).await? {
-        Ok(link) => link,
-        Err(page) => return Ok(page),
-    };
-    let Ok(file) = stories.find(&link.story) else { return Ok(gone(&sandbox)) };
+) -> Result<Response> {
+    let (link, file) = usable(&sandbox, &stories, &token).await?;
     let text = file.story.text.as_ref().map(|text| format!("<p>{}</p>", escaped(text))).unwrap_or_default();
     let body = format!(
         "{text}<p>You get a sandbox of your own: the data is invented, and no money moves. It is gone after {}.</p>\
@@ -58,44 +54,34 @@ async fn open(
     ClientAddress(address): ClientAddress,
     Path(token): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response> {
     let server = &sandbox.server;
     let now = sandbox.clock.unset_now();
     if server.openings.count(&network(address), now).is_err() {
-        return Ok(refused(
-            &sandbox,
-            StatusCode::TOO_MANY_REQUESTS,
-            "Too many openings from your network",
-            "Try again in a minute.",
-        ));
+        let heading = "Too many openings from your network";
+        return Ok(refused(&sandbox, StatusCode::TOO_MANY_REQUESTS, heading, "Try again in a minute."));
     }
     // Another site's page must not use a link up.
     if !is_own_site(&headers) {
-        return Ok(refused(
-            &sandbox,
-            StatusCode::FORBIDDEN,
-            "Open the address itself",
-            "Pages of other sites can't open it.",
-        ));
+        let text = "Pages of other sites can't open it.";
+        return Ok(refused(&sandbox, StatusCode::FORBIDDEN, "Open the address itself", text));
     }
-    let link = match usable(&sandbox, &token).await? {
-        Ok(link) => link,
-        Err(page) => return Ok(page),
-    };
-    let Ok(file) = stories.find(&link.story) else { return Ok(gone(&sandbox)) };
+    let (link, file) = usable(&sandbox, &stories, &token).await?;
     if !links::claim(server, &link).await? {
-        return usable(&sandbox, &token).await.map(|link| link.err().unwrap_or_else(|| gone(&sandbox)));
+        // Somebody has used it up or revoked it meanwhile.
+        usable(&sandbox, &stories, &token).await?;
+        return Ok(gone(&sandbox));
     }
     let of_link = OfLink { link_id: link.id.clone(), ends_at: now.plus(link.lives_for()) };
-    let new = NewTold { name: None, expires_in: LONGEST_EXPIRY, of_link: Some(of_link) };
+    let wish = Wish { expires_in: LONGEST_EXPIRY, of_link: Some(of_link), ..Wish::default() };
     let trail = Trail::by("a guest", Some(address), now).noting(format!("story {}", file.name));
-    let made = match begin(server, &file, new, &trail).await {
+    let made = match begin(server, &file, wish, &trail).await {
         Ok(made) => made,
         Err(failure) => {
             links::release(server, &link).await?;
             let (status, _) = failure.status_and_code();
             if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::INSUFFICIENT_STORAGE) {
-                return Err(failure);
+                return Err(failure.into());
             }
             let text = "Sandboxes of others end all the time: try again in a few minutes.";
             return Ok(refused(&sandbox, StatusCode::SERVICE_UNAVAILABLE, "All places are taken", text));
@@ -108,33 +94,35 @@ async fn open(
         .into_response())
 }
 
-/// The link with this token, or the page that says why it makes no sandbox.
-async fn usable(main: &Sandbox, token: &str) -> Result<Result<Link, Response>, Failure> {
+/// The link with this token and its story.
+///
+/// # Errors
+/// The page that says why it makes no sandbox, or a failure.
+async fn usable(main: &Sandbox, stories: &Stories, token: &str) -> Result<(Link, Arc<File>)> {
     if !main.is_main() || !main.server.sandboxes.are_on() {
-        return Err(Failure::NotFound);
+        return Err(Failure::NotFound.into());
     }
     let Some(link) = links::find(&main.server, token).await? else {
         let text = "Ask whoever gave it to you for the whole address.";
-        return Ok(Err(refused(main, StatusCode::NOT_FOUND, "This link is not known", text)));
+        return Err(refused(main, StatusCode::NOT_FOUND, "This link is not known", text).into());
     };
     let sentence = match link.ended(main.clock.unset_now()) {
-        None => return Ok(Ok(link)),
+        None => {
+            let file = stories.find(&link.story).map_err(|_| gone(main))?;
+            return Ok((link, file));
+        }
         Some(Ended::Revoked) => "This link was revoked",
         Some(Ended::Over) => "This link is over",
         Some(Ended::UsedUp) => "This link is used up",
     };
     let text =
         "Ask whoever gave it to you for another one. Sandboxes that it has made stay until their time.";
-    Ok(Err(refused(main, StatusCode::GONE, sentence, text)))
+    Err(refused(main, StatusCode::GONE, sentence, text).into())
 }
 
 fn gone(main: &Sandbox) -> Response {
-    refused(
-        main,
-        StatusCode::GONE,
-        "The story of this link is gone",
-        "Ask whoever gave it to you for another one.",
-    )
+    let text = "Ask whoever gave it to you for another one.";
+    refused(main, StatusCode::GONE, "The story of this link is gone", text)
 }
 
 fn refused(main: &Sandbox, status: StatusCode, heading: &str, text: &str) -> Response {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{Extension, response::Response};
 use leptos::prelude::*;
 
-use super::{BadFile, File, NewTold, Progress, StepState, Stories, ToldStep, begin, go_on, progress};
+use super::{BadFile, File, Progress, StepState, Stories, ToldStep, begin, go_on, progress};
 use crate::{
     console::{
         ConsoleRefusal,
@@ -20,7 +20,7 @@ use crate::{
             words::{Tone, count, tag},
         },
     },
-    sandboxes::{EXPIRES_IN, Made},
+    sandboxes::{EXPIRES_IN, Made, Wish},
 };
 use base::error::Failure;
 
@@ -35,7 +35,8 @@ pub async fn show(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Resp
 async fn shown(visit: Visit, stories: &Stories, made: Option<Made>) -> Result<Response, Failure> {
     let told = progress(&visit.sandbox).await?;
     let (all, refused) = stories.all();
-    let frame = Frame::of(Page::Stories).count(counted(all.len())).success_messages(SUCCESS);
+    let counted = count(all.len(), "story").replace("storys", "stories");
+    let frame = Frame::of(Page::Stories).count(counted).success_messages(SUCCESS);
     let frame = if told.is_some() { frame.live(REFRESH_MS) } else { frame };
     Ok(visit.page(frame, || {
         view! {
@@ -46,10 +47,6 @@ async fn shown(visit: Visit, stories: &Stories, made: Option<Made>) -> Result<Re
         }
         .into_any()
     }))
-}
-
-fn counted(stories: usize) -> String {
-    count(stories, "story").replace("storys", "stories")
 }
 
 fn steps(visit: &Visit, told: Progress) -> AnyView {
@@ -141,6 +138,6 @@ async fn made(visit: &Visit, stories: &Stories) -> Result<Made, FieldError> {
         return Err(Failure::NotFound.into());
     }
     let file = stories.find(visit.sent.text("story"))?;
-    let new = NewTold { name: None, expires_in: EXPIRES_IN, of_link: None };
-    Ok(begin(&visit.sandbox.server, &file, new, &visit.trail).await?)
+    let wish = Wish { expires_in: EXPIRES_IN, ..Wish::default() };
+    Ok(begin(&visit.sandbox.server, &file, wish, &visit.trail).await?)
 }

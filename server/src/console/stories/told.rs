@@ -80,16 +80,14 @@ const TOLD: &str = "SELECT name, content, done, acted FROM story";
 
 const TELL: &str = "INSERT INTO story (story_id, name, content) VALUES ('story', $1, $2)";
 
-const SET_DONE: &str = "UPDATE story SET done = $2, acted = $3 WHERE done = $1";
+const SET_DONE: &str = "UPDATE story SET done = $2, acted = FALSE WHERE done = $1";
 
 const CLAIM: &str = "UPDATE story SET acted = TRUE WHERE done = $1 AND NOT acted";
 
 /// Stores that this sandbox tells the story `name` with the text `content`.
 pub(super) async fn tell(sandbox: &Sandbox, name: &str, content: &str) -> Result<(), Failure> {
-    let tell = async |connection: &mut Connection| {
-        query(TELL).bind(name).bind(content).execute(connection).await?;
-        Ok(())
-    };
+    let tell =
+        async |connection: &mut Connection| Ok(query(TELL).bind(name).bind(content).run(connection).await?);
     sandbox.database.write(tell).await
 }
 
@@ -127,14 +125,17 @@ async fn look(sandbox: &Sandbox) -> Result<Option<(Told, Story, Vec<String>)>, F
         told.acted = false;
     }
     if told.done > before {
-        let (done, acted) = (told.done, told.acted);
-        let set_done = async move |connection: &mut Connection| {
-            query(SET_DONE).bind(before).bind(done).bind(acted).execute(connection).await?;
-            Ok(())
-        };
-        sandbox.database.write(set_done).await?;
+        set_done(sandbox, before, told.done).await?;
     }
     Ok(Some((told, story, unmet)))
+}
+
+/// Stores that `done` steps in place of `before` are done, and that the act of the next one is not.
+async fn set_done(sandbox: &Sandbox, before: i64, done: i64) -> Result<(), Failure> {
+    let set_done = async move |connection: &mut Connection| {
+        Ok(query(SET_DONE).bind(before).bind(done).run(connection).await?)
+    };
+    sandbox.database.write(set_done).await
 }
 
 /// Does the act of the step that is next, if it has one that is not done yet. Returns the progress of the story then;
@@ -151,7 +152,8 @@ pub async fn go_on(sandbox: &Sandbox, trail: &Trail) -> Result<Option<Progress>,
     {
         let trail = trail.clone().all_of(EventKind::StoryGoneOn);
         if let Err(failure) = run(sandbox, act, &trail).await {
-            told.release(sandbox).await?;
+            // It can be tried again.
+            set_done(sandbox, told.done, told.done).await?;
             return Err(failure);
         }
         sync::reload(sandbox).await?;
@@ -195,16 +197,6 @@ impl Told {
             Ok(query(CLAIM).bind(done).execute(connection).await? == 1)
         };
         sandbox.database.write(claim).await
-    }
-
-    /// Stores that it is not done after all.
-    async fn release(&self, sandbox: &Sandbox) -> Result<(), Failure> {
-        let done = self.done;
-        let release = async move |connection: &mut Connection| {
-            query(SET_DONE).bind(done).bind(done).bind(false).execute(connection).await?;
-            Ok(())
-        };
-        sandbox.database.write(release).await
     }
 
     fn progress(&self, story: Story, unmet: &[String]) -> Progress {

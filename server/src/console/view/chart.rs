@@ -39,7 +39,7 @@ pub fn column_chart(
         .into_iter()
         .enumerate()
         .map(|(index, column)| {
-            let x = as_float(index).mul_add(slot, slot * GAP / 2.0);
+            let start = as_float(index) * slot;
             let mut top = HEIGHT;
             let parts = column
                 .parts
@@ -48,11 +48,11 @@ pub fn column_chart(
                 .map(|&(class, amount)| {
                     let height = ratio(amount, highest) * HEIGHT;
                     top -= height;
-                    rectangle(class, x, top, slot * (1.0 - GAP), height)
+                    rectangle(class, start + slot * GAP / 2.0, top, slot * (1.0 - GAP), height)
                 })
                 .collect_view();
             // Show the tooltip for the full height, not only for the column.
-            let hover_area = rectangle("hover-area", slot_start(index, slot), 0.0, slot, HEIGHT);
+            let hover_area = rectangle("hover-area", start, 0.0, slot, HEIGHT);
             view! { <g><title>{format!("{}: {}", column.at, column.text)}</title>{hover_area}{parts}</g> }
         })
         .collect_view();
@@ -70,10 +70,6 @@ pub fn column_chart(
 fn rectangle(class: &'static str, x: f64, y: f64, width: f64, height: f64) -> AnyView {
     let [x, y, width, height] = [x, y, width, height].map(|length| format!("{length:.1}"));
     view! { <rect class=class x=x y=y width=width height=height></rect> }.into_any()
-}
-
-fn slot_start(index: usize, slot: f64) -> f64 {
-    as_float(index) * slot
 }
 
 fn total(column: &Column) -> i64 {

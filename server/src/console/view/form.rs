@@ -38,17 +38,19 @@ impl Field {
 
     /// An empty field for a whole number.
     pub fn number(name: &'static str, label: &'static str) -> Self {
-        Self::input(name, label, Some("text"), Some("numeric"), &[])
+        let (input_type, inputmode) = (Some("text"), Some("numeric"));
+        Self::with(name, label, Control::Input { input_type, inputmode, suggestions: &[] })
     }
 
     /// An empty field with the given input type.
     pub fn typed(name: &'static str, label: &'static str, input_type: &'static str) -> Self {
-        Self::input(name, label, Some(input_type), None, &[])
+        let input_type = Some(input_type);
+        Self::with(name, label, Control::Input { input_type, inputmode: None, suggestions: &[] })
     }
 
     /// An empty field for a text, with values that it suggests.
     pub fn suggesting(name: &'static str, label: &'static str, suggestions: &'static [&'static str]) -> Self {
-        Self::input(name, label, None, None, suggestions)
+        Self::with(name, label, Control::Input { input_type: None, inputmode: None, suggestions })
     }
 
     /// A field to choose one of `options`, which are pairs of value and label.
@@ -58,17 +60,10 @@ impl Field {
         options: impl IntoIterator<Item = (V, L)>,
     ) -> Self {
         let options = options.into_iter().map(|(value, label)| (value.into(), label.into()));
-        Self { name, label, hint: "", value: String::new(), control: Control::Choice(options.collect()) }
+        Self::with(name, label, Control::Choice(options.collect()))
     }
 
-    fn input(
-        name: &'static str,
-        label: &'static str,
-        input_type: Option<&'static str>,
-        inputmode: Option<&'static str>,
-        suggestions: &'static [&'static str],
-    ) -> Self {
-        let control = Control::Input { input_type, inputmode, suggestions };
+    fn with(name: &'static str, label: &'static str, control: Control) -> Self {
         Self { name, label, hint: "", value: String::new(), control }
     }
 
@@ -144,15 +139,59 @@ impl Visit {
         let hint_id = (!hint.is_empty()).then(|| format!("{id}-hint"));
         let error_id = error.map(|_| format!("{id}-error"));
         let described_by: Vec<String> = error_id.iter().chain(&hint_id).cloned().collect();
-        let attributes = Attributes {
-            id: id.clone(),
-            name,
-            value: if was_rejected { self.sent.text(name).to_owned() } else { value },
-            described_by: (!described_by.is_empty()).then(|| described_by.join(" ")),
-            invalid: error.map(|_| "true"),
-            autofocus: error.is_some(),
+        let described_by = (!described_by.is_empty()).then(|| described_by.join(" "));
+        let value = if was_rejected { self.sent.text(name).to_owned() } else { value };
+        let (invalid, autofocus) = (error.map(|_| "true"), error.is_some());
+        let control = match control {
+            Control::Input { input_type, inputmode, suggestions } => {
+                let list = (!suggestions.is_empty()).then(|| format!("{name}s"));
+                let options = suggestions.iter().copied().map(|text| view! { <option value=text></option> });
+                let options = options.collect_view();
+                let suggested = list.clone().map(|id| view! { <datalist id=id>{options}</datalist> });
+                view! {
+                    <input
+                        id=id.clone()
+                        name=name
+                        type=input_type
+                        value=value
+                        inputmode=inputmode
+                        list=list
+                        autocomplete="off"
+                        spellcheck="false"
+                        autofocus=autofocus
+                        aria-describedby=described_by
+                        aria-invalid=invalid
+                    />
+                    {suggested}
+                }
+                .into_any()
+            }
+            Control::Choice(options) => {
+                // Keep a rejected value that is not an option.
+                let unknown =
+                    (!options.iter().any(|option| option.0 == value)).then(|| (value.clone(), value.clone()));
+                let options = options
+                    .into_iter()
+                    .chain(unknown)
+                    .map(|(option, label)| {
+                        let is_selected = option == value;
+                        view! { <option value=option selected=is_selected>{label}</option> }
+                    })
+                    .collect_view();
+                view! {
+                    <select
+                        id=id.clone()
+                        name=name
+                        autofocus=autofocus
+                        aria-describedby=described_by
+                        aria-invalid=invalid
+                    >
+                        {options}
+                    </select>
+                }
+                .into_any()
+            }
         };
-        let control = control.view(attributes);
         let error = error.map(|error| {
             view! { <p class="error" id=error_id role="alert">{error.failure.to_string()}</p> }
         });
@@ -185,78 +224,6 @@ impl Visit {
             </form>
         }
         .into_any()
-    }
-}
-
-/// The attributes of a field's control.
-struct Attributes {
-    /// The id, which the label refers to.
-    id: String,
-    /// The name.
-    name: &'static str,
-    /// The rejected input, or the current value.
-    value: String,
-    /// The ids of the hint and the error.
-    described_by: Option<String>,
-    /// `"true"` if the value was rejected.
-    invalid: Option<&'static str>,
-    /// `true` to focus the control on load.
-    autofocus: bool,
-}
-
-impl Control {
-    fn view(self, attributes: Attributes) -> AnyView {
-        let Attributes { id, name, value, described_by, invalid, autofocus } = attributes;
-        match self {
-            Self::Input { input_type, inputmode, suggestions } => {
-                let list = (!suggestions.is_empty()).then(|| format!("{name}s"));
-                let options = suggestions.iter().copied().map(|text| view! { <option value=text></option> });
-                let options = options.collect_view();
-                let suggested = list.clone().map(|id| view! { <datalist id=id>{options}</datalist> });
-                view! {
-                    <input
-                        id=id
-                        name=name
-                        type=input_type
-                        value=value
-                        inputmode=inputmode
-                        list=list
-                        autocomplete="off"
-                        spellcheck="false"
-                        autofocus=autofocus
-                        aria-describedby=described_by
-                        aria-invalid=invalid
-                    />
-                    {suggested}
-                }
-                .into_any()
-            }
-            Self::Choice(options) => {
-                // Keep a rejected value that is not an option.
-                let unknown =
-                    (!options.iter().any(|option| option.0 == value)).then(|| (value.clone(), value.clone()));
-                let options = options
-                    .into_iter()
-                    .chain(unknown)
-                    .map(|(option, label)| {
-                        let is_selected = option == value;
-                        view! { <option value=option selected=is_selected>{label}</option> }
-                    })
-                    .collect_view();
-                view! {
-                    <select
-                        id=id
-                        name=name
-                        autofocus=autofocus
-                        aria-describedby=described_by
-                        aria-invalid=invalid
-                    >
-                        {options}
-                    </select>
-                }
-                .into_any()
-            }
-        }
     }
 }
 

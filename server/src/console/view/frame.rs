@@ -95,13 +95,11 @@ impl Visit {
         let Question { title, consequence, yes } = question;
         let frame = Frame { page: Some(page), ..Frame::titled(title) };
         self.page(frame, || {
-            let fields: Vec<(String, String)> =
-                self.sent.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-            let fields = fields
-                .into_iter()
-                .chain([("confirmed".to_owned(), "yes".to_owned())])
-                .map(|(name, value)| view! { <input type="hidden" name=name value=value /> })
-                .collect_view();
+            let fields = self.sent.all().chain([("confirmed", "yes")]).map(|(name, value)| {
+                let (name, value) = (name.to_owned(), value.to_owned());
+                view! { <input type="hidden" name=name value=value /> }
+            });
+            let fields = fields.collect_view();
             view! {
                 <section class="card in stack" aria-label="Confirmation">
                     <p>{consequence}</p>
@@ -325,21 +323,18 @@ fn portal_link(sandbox: &Sandbox) -> AnyView {
 
 /// The name of this sandbox, and the menu of others.
 fn switch(visit: &Visit) -> Option<AnyView> {
-    let name = visit.sandbox.name.to_string();
     if !visit.has_sandboxes() {
         return None;
     }
+    let name = &visit.sandbox.name;
     let main = Name::main();
-    let others = std::iter::once(&main).chain(&visit.sandboxes).filter(|other| **other != visit.sandbox.name);
-    let links = others
-        .map(|other| {
-            view! { <a href=open_address(other)>{other.to_string()}</a> }
-        })
-        .collect_view();
+    let others = std::iter::once(&main).chain(&visit.sandboxes).filter(|other| *other != name);
+    let links =
+        others.map(|other| view! { <a href=open_address(other)>{other.to_string()}</a> }).collect_view();
     Some(
         view! {
             <details class="switch">
-                <summary>"Sandbox " <b>{name}</b></summary>
+                <summary>"Sandbox " <b>{name.to_string()}</b></summary>
                 <nav aria-label="Sandboxes">
                     {links} <a href=Page::Sandboxes.address()>"All sandboxes"</a>
                 </nav>
@@ -398,8 +393,8 @@ pub fn list_card(
 
 /// A highlighted line at the top of a page.
 pub fn note(tone: Tone, role: &'static str, id: &'static str, text: String) -> AnyView {
-    let class = format!("note {}", tone.class());
-    view! { <p class=class role=role id=id>{tone.icon().map(Icon::view)}{text}</p> }.into_any()
+    let (class, icon) = tone.class_and_icon();
+    view! { <p class=format!("note {class}") role=role id=id>{icon}{text}</p> }.into_any()
 }
 
 /// The placeholder for a list without rows, and the body of error pages.

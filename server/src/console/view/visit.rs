@@ -112,6 +112,10 @@ impl<F: Into<Failure>> From<F> for FieldError {
 /// A request extension that [`crate::console::door`] adds for signed-in operators.
 #[derive(Clone, Debug)]
 pub struct SignedIn {
+    /// The id of the sign-in.
+    pub id: String,
+    /// The name in the audit trail. It is different for each sign-in: everybody has the same token.
+    pub name: String,
     /// The CSRF token.
     pub csrf: String,
     /// The access of the token that they signed in with.
@@ -188,7 +192,7 @@ impl Done {
 impl Visit {
     /// A request of `signed_in` to `sandbox` with the query string `query`, whose form has no error yet.
     pub fn new(sandbox: Sandbox, query: Fields, signed_in: SignedIn, trail: Trail) -> Self {
-        let SignedIn { csrf, access, sandboxes, sent } = signed_in;
+        let SignedIn { csrf, access, sandboxes, sent, .. } = signed_in;
         let is_error_shown = AtomicBool::new(false);
         Self { sandbox, query, sent, csrf, access, sandboxes, trail, error: None, is_error_shown }
     }

@@ -15,19 +15,10 @@ pub fn kes(amount: Kes) -> String {
 
 /// `25,000`.
 pub fn number(number: impl TryInto<i64>) -> String {
-    let number = number.try_into().unwrap_or(i64::MAX);
-    let digits = number.unsigned_abs().to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3 + 1);
-    if number < 0 {
-        grouped.push('-');
+    match number.try_into().unwrap_or(i64::MAX) {
+        small @ -999..=999 => small.to_string(),
+        large => format!("{},{:03}", self::number(large / 1000), (large % 1000).abs()),
     }
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// `1 message`, `2 messages`.
@@ -77,31 +68,22 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// The CSS class of its color.
-    pub fn class(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Wait => "wait",
-            Self::Bad => "bad",
-            Self::Plain => "plain",
-        }
-    }
-
-    /// The icon that conveys the meaning without color.
-    pub fn icon(self) -> Option<Icon> {
-        match self {
-            Self::Good => Some(Icon::Success),
-            Self::Wait => Some(Icon::Clock),
-            Self::Bad => Some(Icon::Failure),
-            Self::Plain => None,
-        }
+    /// The CSS class of its color, and the icon that conveys the meaning without color.
+    pub fn class_and_icon(self) -> (&'static str, Option<AnyView>) {
+        let (class, icon) = match self {
+            Self::Good => ("good", Some(Icon::Success)),
+            Self::Wait => ("wait", Some(Icon::Clock)),
+            Self::Bad => ("bad", Some(Icon::Failure)),
+            Self::Plain => ("plain", None),
+        };
+        (class, icon.map(Icon::view))
     }
 }
 
 /// A status with icon and color.
 pub fn tag(tone: Tone, label: impl Into<String>) -> AnyView {
-    let class = format!("tag {}", tone.class());
-    view! { <span class=class>{tone.icon().map(Icon::view)}{label.into()}</span> }.into_any()
+    let (class, icon) = tone.class_and_icon();
+    view! { <span class=format!("tag {class}")>{icon}{label.into()}</span> }.into_any()
 }
 
 #[cfg(test)]
