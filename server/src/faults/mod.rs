@@ -8,10 +8,7 @@ mod refusal;
 
 pub use refusal::FaultRefusal;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use parking_lot::{Mutex, RwLock};
@@ -46,28 +43,15 @@ pub enum FaultKind {
 
 store::stored_as_text!(FaultKind);
 
-/// The part of a call that a fault changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// The answer: it is a failure instead.
-    Answer,
-    /// The time until the answer.
-    Time,
-    /// The connection: it is cut, and there is no answer.
-    Connection,
-    /// The body of the answer, so there must be one.
-    Body,
-}
-
 impl FaultKind {
-    /// The part of a call that a fault of this kind changes.
-    pub fn target(self) -> Target {
-        match self {
-            Self::Status => Target::Answer,
-            Self::Latency => Target::Time,
-            Self::Drop | Self::Reset => Target::Connection,
-            Self::Truncate | Self::Malformed => Target::Body,
-        }
+    /// Returns whether it cuts the connection, so that there is no answer.
+    pub fn cuts_connection(self) -> bool {
+        matches!(self, Self::Drop | Self::Reset)
+    }
+
+    /// Returns whether it changes the body of the answer, so there must be one.
+    pub fn changes_body(self) -> bool {
+        matches!(self, Self::Truncate | Self::Malformed)
     }
 }
 
@@ -140,24 +124,26 @@ pub struct NewFault {
 const MAX_LATENCY_MS: i64 = 25_000;
 const MAX_FAULTS: usize = 100;
 
+/// The methods to which a fault can be limited.
+pub const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 fn bad_field<T>(field: &'static str, text: &str) -> Result<T, Failure> {
     Err(Failure::BadField { field, text: text.to_owned() })
 }
 
 impl NewFault {
     fn check_values(&self) -> Result<(), Failure> {
-        let target = self.kind.target();
-        match (target, self.status) {
-            (Target::Answer, Some(400..=599)) => {}
-            (Target::Answer, _) => {
+        match (self.kind, self.status) {
+            (FaultKind::Status, Some(400..=599)) => {}
+            (FaultKind::Status, _) => {
                 return bad_field("status", "A fault of kind status needs a status from 400 to 599");
             }
             (_, Some(_)) => return bad_field("status", "Only a fault of kind status has a status"),
             (_, None) => {}
         }
-        match (target, self.ms) {
-            (Target::Time, Some(1..=MAX_LATENCY_MS)) => Ok(()),
-            (Target::Time, _) => bad_field("ms", "A fault of kind latency needs ms from 1 to 25000"),
+        match (self.kind, self.ms) {
+            (FaultKind::Latency, Some(1..=MAX_LATENCY_MS)) => Ok(()),
+            (FaultKind::Latency, _) => bad_field("ms", "A fault of kind latency needs ms from 1 to 25000"),
             (_, Some(_)) => bad_field("ms", "Only a fault of kind latency has ms"),
             (_, None) => Ok(()),
         }
@@ -180,7 +166,6 @@ impl NewFault {
     }
 
     fn method(&self) -> Result<Option<String>, Failure> {
-        const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
         let method = self.method.as_ref().map(|method| method.to_ascii_uppercase());
         if method.as_deref().is_some_and(|method| !METHODS.contains(&method)) {
             return bad_field(
@@ -202,14 +187,14 @@ impl NewFault {
     }
 
     fn phase(&self) -> Result<FaultPhase, Failure> {
-        match (self.kind.target(), self.when) {
-            (Target::Body, Some(FaultPhase::Before)) => bad_field(
+        match self.when {
+            Some(FaultPhase::Before) if self.kind.changes_body() => bad_field(
                 "when",
                 "A fault of kind truncate or malformed changes the response, so when must be after",
             ),
-            (_, Some(phase)) => Ok(phase),
-            (Target::Answer | Target::Time, None) => Ok(FaultPhase::Before),
-            (Target::Connection | Target::Body, None) => Ok(FaultPhase::After),
+            Some(phase) => Ok(phase),
+            None if matches!(self.kind, FaultKind::Status | FaultKind::Latency) => Ok(FaultPhase::Before),
+            None => Ok(FaultPhase::After),
         }
     }
 
@@ -251,7 +236,7 @@ const REPEAT_TIME: Duration = Duration::from_secs(1);
 /// The active faults, cached in memory.
 #[derive(Debug, Default)]
 pub struct Faults {
-    active: RwLock<Arc<[Fault]>>,
+    active: RwLock<Vec<Fault>>,
     /// Calls whose connections were cut, each with the time.
     cut: Mutex<Vec<(String, Instant)>>,
 }
@@ -259,13 +244,12 @@ pub struct Faults {
 impl Faults {
     /// The faults that match a call to `path` of the API.
     pub fn matching(&self, method: &Method, path: &str) -> Vec<Fault> {
-        let active = Arc::clone(&self.active.read());
-        active.iter().filter(|fault| fault.matches(method, path)).cloned().collect()
+        self.active.read().iter().filter(|fault| fault.matches(method, path)).cloned().collect()
     }
 
     /// Replaces all faults.
     pub fn set(&self, faults: Vec<Fault>) {
-        *self.active.write() = faults.into();
+        *self.active.write() = faults;
     }
 
     /// Remembers a call whose connection is cut.
@@ -373,7 +357,7 @@ pub async fn draw(world: &World, faults: Vec<Fault>) -> Result<Vec<Fault>, Failu
                     continue;
                 }
                 query(HIT).bind(&fault.id).execute(&mut *connection).await?;
-                let is_last = fault.kind.target() != Target::Time;
+                let is_last = fault.kind != FaultKind::Latency;
                 hit.push(fault);
                 if is_last {
                     break;

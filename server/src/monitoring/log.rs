@@ -64,10 +64,9 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
         let field = debug_fn(|writer, name, value| write!(writer, r#"{{"{name}":"{value:?}"}}"#));
         lines.json().fmt_fields(field).boxed()
     };
-    let repeats = Repeats::default();
     let no_traces =
         filter_fn(|metadata| !traces::is_of_trace(metadata)).with_max_level_hint(LevelFilter::TRACE);
-    let lines = lines.with_filter(filter.and(repeats).and(no_traces));
+    let lines = lines.with_filter(filter.and(Repeats::default()).and(no_traces));
     tracing_subscriber::registry().with(lines).with(traces::layer()?).init();
     Ok(guard)
 }
@@ -142,9 +141,9 @@ impl Visit for Cause {
 }
 
 /// Counts lines that can't be written, and never fails.
-struct Counting<W>(W);
+struct Counting(io::Stderr);
 
-impl<W: Write> Write for Counting<W> {
+impl Write for Counting {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.0.write_all(line).is_err() {
             NOT_WRITTEN.fetch_add(1, Ordering::Relaxed);

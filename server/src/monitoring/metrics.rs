@@ -1,6 +1,6 @@
 //! Metrics for operators, in the formats of Prometheus and `OpenMetrics`.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use prometheus_client::{
@@ -50,22 +50,6 @@ pub enum Format {
     Prometheus,
     /// The text format of `OpenMetrics`, whose histograms name traces as examples (exemplars).
     OpenMetrics,
-}
-
-impl Format {
-    fn encode(self, text: &mut String, registry: &Registry) -> fmt::Result {
-        match self {
-            Self::Prometheus => prometheus_text::encode(text, registry),
-            Self::OpenMetrics => text::encode_registry(text, registry),
-        }
-    }
-
-    fn end(self, text: &mut String) -> fmt::Result {
-        match self {
-            Self::Prometheus => Ok(()),
-            Self::OpenMetrics => text::encode_eof(text),
-        }
-    }
 }
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
@@ -251,11 +235,16 @@ impl Metrics {
             register_sandboxes(&mut others, sandboxes);
         }
         let mut text = String::new();
-        [&self.registry, &others]
-            .into_iter()
-            .try_for_each(|registry| format.encode(&mut text, registry))
-            .and_then(|()| format.end(&mut text))
-            .map_err(Failure::internal)?;
+        let mut registries = [&self.registry, &others].into_iter();
+        let encoded = match format {
+            Format::Prometheus => {
+                registries.try_for_each(|registry| prometheus_text::encode(&mut text, registry))
+            }
+            Format::OpenMetrics => registries
+                .try_for_each(|registry| text::encode_registry(&mut text, registry))
+                .and_then(|()| text::encode_eof(&mut text)),
+        };
+        encoded.map_err(Failure::internal)?;
         Ok(text)
     }
 

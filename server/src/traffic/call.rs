@@ -1,4 +1,4 @@
-//! A recorded call: as it is stored, in outline, and as it is shown.
+//! A recorded call: as it is stored, and as it is shown.
 
 use std::{sync::Arc, time::Duration};
 
@@ -42,19 +42,6 @@ pub struct Call {
     pub fault: Option<FaultKind>,
 }
 
-/// A call without its bodies, which are expensive to mask. Its path is not masked.
-#[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the fields are those of a call")]
-pub struct Outline {
-    pub at: UnixMillis,
-    pub method: Method,
-    pub path: String,
-    pub status: Option<u16>,
-    pub ms: u64,
-    pub user: Option<String>,
-    pub fault: Option<FaultKind>,
-}
-
 /// A call as it is stored. It is converted to a [`Call`] only when someone reads it.
 #[derive(Debug)]
 pub struct Entry {
@@ -75,32 +62,34 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub fn outline(&self) -> Outline {
-        Outline {
-            at: self.at,
-            method: self.method.clone(),
-            path: format!("{API}{}", self.path),
-            status: self.status.map(|status| status.as_u16()),
-            ms: u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
-            user: self.session.as_ref().map(|session| session.staff.email.to_string()),
-            fault: self.fault,
-        }
+    /// The whole path, which is not masked.
+    pub fn full_path(&self) -> String {
+        format!("{API}{}", self.path)
+    }
+
+    /// The duration in ms.
+    pub fn ms(&self) -> u64 {
+        u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The e-mail address of the user, if signed in.
+    pub fn user(&self) -> Option<&str> {
+        self.session.as_ref().map(|session| session.staff.email.as_str())
     }
 
     pub fn call(&self, secrets: &Secrets) -> Call {
-        let Outline { at, method, path, status, ms, user, fault } = self.outline();
         Call {
             id: self.id,
-            at,
-            method: method.to_string(),
-            path: secrets.masked_path(&path),
-            status,
-            ms,
+            at: self.at,
+            method: self.method.to_string(),
+            path: secrets.masked_path(&self.full_path()),
+            status: self.status.map(|status| status.as_u16()),
+            ms: self.ms(),
             request_id: self.request_id.to_string(),
-            user,
+            user: self.user().map(str::to_owned),
             request_body: self.request_body.shown(secrets),
             response_body: self.response_body.shown(secrets),
-            fault,
+            fault: self.fault,
         }
     }
 

@@ -41,10 +41,7 @@ impl Headers {
     // Copied, because the original value keeps the whole head in memory.
     fn of<const N: usize>(headers: &HeaderMap, names: [HeaderName; N]) -> Self {
         let kept = names.into_iter().flat_map(|name| {
-            headers.get_all(&name).into_iter().map(move |value| {
-                let kept = kept(&name, value);
-                (name.clone(), kept)
-            })
+            headers.get_all(&name).into_iter().map(move |value| (name.clone(), kept(&name, value)))
         });
         Self(kept.collect())
     }

@@ -11,10 +11,10 @@ pub(crate) mod secrets;
 
 use std::{collections::VecDeque, sync::Arc};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
+pub use self::call::Call;
 use self::call::Entry;
-pub use self::call::{Call, Outline};
 use lending::demo::Beginning;
 
 /// The number of calls to keep.
@@ -55,34 +55,34 @@ impl Traffic {
 
     /// Keeps at most `max_bytes` from now on.
     pub fn bound(&self, max_bytes: usize) {
-        let mut ring = self.ring();
+        let mut ring = self.0.lock();
         ring.max_bytes = max_bytes;
         while ring.take_excess().is_some() {}
         ring.entries.shrink_to_fit();
     }
 
-    /// The outlines of all recorded calls, newest first.
-    pub fn outlines(&self) -> Vec<Outline> {
-        self.ring().entries.iter().rev().map(|entry| entry.outline()).collect()
+    /// All recorded calls, newest first.
+    pub fn entries(&self) -> Vec<Arc<Entry>> {
+        self.0.lock().entries.iter().rev().cloned().collect()
     }
 
     /// Removes all recorded calls.
     pub fn clear(&self) {
-        let mut ring = self.ring();
+        let mut ring = self.0.lock();
         ring.entries = VecDeque::new();
         ring.bytes = 0;
     }
 
     /// Forgets everything, because the sandbox starts over.
     pub fn begin_again(&self, beginning: Beginning) {
-        let mut ring = self.ring();
+        let mut ring = self.0.lock();
         let Ring { counted, max_bytes, .. } = *ring;
         *ring = Ring { counted, max_bytes, beginning: Some(beginning), ..Ring::default() };
     }
 
     /// Records that a code was sent in a message.
     pub fn code_sent(&self, code: &str) {
-        let codes = &mut self.ring().codes;
+        let codes = &mut self.0.lock().codes;
         if codes.len() == MAX_CODES {
             codes.pop_front();
         }
@@ -91,7 +91,7 @@ impl Traffic {
 
     /// Returns the kept data as it is now.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let ring = self.ring();
+        let ring = self.0.lock();
         Snapshot {
             entries: ring.entries.iter().rev().cloned().collect(),
             codes: ring.codes.iter().cloned().collect(),
@@ -101,7 +101,7 @@ impl Traffic {
 
     /// Keeps a call, in place of the oldest ones if there is no room.
     pub(crate) fn push(&self, mut entry: Entry) {
-        let mut ring = self.ring();
+        let mut ring = self.0.lock();
         ring.counted += 1;
         entry.id = ring.counted;
         ring.bytes += entry.kept_bytes();
@@ -110,12 +110,8 @@ impl Traffic {
         drop(ring);
         // Entries are dropped without the lock, so that the others can be read.
         while oldest.is_some() {
-            oldest = self.ring().take_excess();
+            oldest = self.0.lock().take_excess();
         }
-    }
-
-    fn ring(&self) -> MutexGuard<'_, Ring> {
-        self.0.lock()
     }
 }
 
@@ -179,11 +175,11 @@ mod tests {
         let traffic = Traffic::new(3 * size);
         let keep = |count: usize| (0..count).for_each(|_| traffic.push(call("{}")));
         keep(4);
-        assert_eq!(traffic.outlines().len(), 3);
+        assert_eq!(traffic.entries().len(), 3);
         traffic.clear();
         keep(3);
-        assert_eq!(traffic.outlines().len(), 3);
+        assert_eq!(traffic.entries().len(), 3);
         traffic.bound(2 * size);
-        assert_eq!(traffic.outlines().len(), 2);
+        assert_eq!(traffic.entries().len(), 2);
     }
 }

@@ -100,16 +100,16 @@ impl Secrets {
 
     /// The parameters of a request, decoded. Of those that are not in the contract, only the number is shown.
     pub fn masked_query(&self, query: &str) -> Vec<(String, String)> {
-        let shown = |(name, value): (std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>)| {
-            let is_parameter = PARAMETERS.contains(&&*name);
-            let value =
-                if is_parameter { Some(json!(self.masked(&value))) } else { self.field(&name, json!(value)) };
-            match value {
-                Some(Value::String(value)) => (name.into_owned(), value),
+        let shown = |(name, value): (String, String)| {
+            if PARAMETERS.contains(&name.as_str()) {
+                return (name, self.masked(&value));
+            }
+            match self.field(&name, json!(value)) {
+                Some(Value::String(value)) => (name, value),
                 _ => (MASK.to_owned(), MASK.to_owned()),
             }
         };
-        form_urlencoded::parse(query.as_bytes()).map(shown).collect()
+        form_urlencoded::parse(query.as_bytes()).into_owned().map(shown).collect()
     }
 
     /// The fields of a body that are in the contract, masked.

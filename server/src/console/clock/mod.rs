@@ -106,12 +106,10 @@ pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
 }
 
 fn changed(setting: Setting, real: UnixMillis, change: Change) -> Result<Setting, Failure> {
-    let shown = setting.frozen_at.map_or(real.0.saturating_add(setting.offset_ms), |at| at.0);
-    let now =
-        UnixMillis(change.now.map_or(shown, |now| now.0).saturating_add(change.advance_ms.unwrap_or(0)));
+    let shown = ClockState::of(setting, real);
+    let now = UnixMillis(change.now.unwrap_or(shown.now).0.saturating_add(change.advance_ms.unwrap_or(0)));
     if !now.is_settable() {
         return Err(Failure::BadValue(SETTABLE.to_owned()));
     }
-    let frozen = change.frozen.unwrap_or(setting.frozen_at.is_some());
-    Ok(Setting::at(Some(now), frozen, real))
+    Ok(Setting::at(Some(now), change.frozen.unwrap_or(shown.frozen), real))
 }

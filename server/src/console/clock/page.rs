@@ -62,20 +62,16 @@ fn time_and_offset(state: ClockState, zone: &TimeZone) -> AnyView {
     let status = if state.frozen { tag(Tone::Wait, "Stopped") } else { tag(Tone::Good, "Running") };
     view! {
         <p class="hero num"><time datetime=state.now.to_string()>{date_and_time(state.now, zone)}</time></p>
-        <p class="muted">{format!("in {} · ", name_of(zone))}<span class="num">{state.now.to_string()}</span></p>
+        <p class="muted">{format!("in {} · ", zone.iana_name().unwrap_or("UTC"))}<span class="num">{state.now.to_string()}</span></p>
         <p class="row">{status}<span>{offset}</span></p>
     }
     .into_any()
 }
 
 fn buttons(visit: &Visit, state: ClockState) -> AnyView {
-    let stop_or_start = if state.frozen {
-        visit.button(Button::new("run", "Start the clock"))
-    } else {
-        visit.button(Button::new("stop", "Stop the clock"))
-    };
-    let real = visit.button(Button::new("real", "Back to the real time"));
-    view! { {stop_or_start}{real} }.into_any()
+    let (act, label) = if state.frozen { ("run", "Start the clock") } else { ("stop", "Stop the clock") };
+    let real = Button::new("real", "Back to the real time");
+    view! { {visit.button(Button::new(act, label))}{visit.button(real)} }.into_any()
 }
 
 fn advance(visit: &Visit) -> AnyView {
@@ -131,10 +127,6 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
 
 fn moved(state: ClockState, zone: &TimeZone) -> Done {
     Done::new("moved").with(date_and_time(state.now, zone))
-}
-
-fn name_of(zone: &TimeZone) -> String {
-    zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
 async fn set(visit: &Visit, change: Change) -> Result<ClockState, Failure> {

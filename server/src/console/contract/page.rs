@@ -2,7 +2,7 @@
 
 use axum::{
     Json,
-    http::{HeaderValue, header},
+    http::header,
     response::{IntoResponse, Response},
 };
 use leptos::prelude::*;
@@ -26,8 +26,8 @@ const REFRESH_MS: u32 = 2000;
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let report = report(&visit.sandbox);
     if visit.query.text("as") == "json" {
-        let name = HeaderValue::from_static("attachment; filename=\"contract.json\"");
-        return Ok(([(header::CONTENT_DISPOSITION, name)], Json(report)).into_response());
+        let headers = [(header::CONTENT_DISPOSITION, "attachment; filename=\"contract.json\"")];
+        return Ok((headers, Json(report)).into_response());
     }
     let Some(provider) = report.provider.clone() else {
         return Ok(visit.page(Frame::of(Page::Contract), || {

@@ -12,15 +12,13 @@ use store::{
     rows::{self, Rows},
 };
 
-/// The bound on the snapshots of a world.
-struct Bound {
-    count: i64,
-    bytes: i64,
-}
+const MIB: i64 = 1024 * 1024;
 
-const OF_MAIN: Bound = Bound { count: 100, bytes: 4 * 1024 * 1024 * 1024 };
+/// The most snapshots of `main`, and the most room that they take, in MiB.
+const OF_MAIN: (i64, i64) = (100, 4096);
 
-const OF_A_SANDBOX: Bound = Bound { count: 20, bytes: 64 * 1024 * 1024 };
+/// The same of another sandbox.
+const OF_A_SANDBOX: (i64, i64) = (20, 64);
 
 /// A snapshot, without its content.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
@@ -85,7 +83,7 @@ const SAVE_TABLE: &str = "INSERT INTO snapshot_table (name, table_name, content)
 /// [`Failure::BadValue`] if there are too many snapshots, or they take too much room.
 pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
-    let Bound { count, bytes } = if sandbox.is_main() { OF_MAIN } else { OF_A_SANDBOX };
+    let (count, mib) = if sandbox.is_main() { OF_MAIN } else { OF_A_SANDBOX };
     let entry = Entry::of(EventKind::SnapshotSaved).about(&name.0);
     trail
         .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
@@ -100,16 +98,10 @@ pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapsh
             for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
                 let content = serde_json::to_string(&rows::read(connection, table.select).await?)
                     .map_err(Failure::internal)?;
-                query(SAVE_TABLE)
-                    .bind(&name.0)
-                    .bind(table.name)
-                    .bind(content)
-                    .execute(&mut *connection)
-                    .await?;
+                query(SAVE_TABLE).bind_all((&name.0, table.name, content)).execute(&mut *connection).await?;
             }
             let taken: i64 = query_scalar(BYTES).fetch_one(connection).await?;
-            if taken > bytes {
-                let mib = bytes / (1024 * 1024);
+            if taken > mib * MIB {
                 return Err(Failure::BadValue(format!(
                     "There is no room: snapshots take at most {mib} MiB; remove one first"
                 )));
@@ -187,8 +179,7 @@ pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(),
             for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
                 // Tables added after the snapshot was saved stay empty, or keep their one row.
                 let saved: Option<String> = query_scalar(SAVED_TABLE)
-                    .bind(&name.0)
-                    .bind(table.name)
+                    .bind_all((&name.0, table.name))
                     .fetch_optional(&mut *connection)
                     .await?;
                 let Some(content) = saved else { continue };

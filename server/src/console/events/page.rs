@@ -40,15 +40,13 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let frame = Frame::of(Page::Events).count(heading);
     let frame = if is_first { frame.live(REFRESH_MS) } else { frame };
     Ok(visit.page(frame, || {
-        let list = if found.is_empty() {
-            if FILTERS.iter().any(|name| visit.query.given(name).is_some()) {
-                empty_state(Icon::Empty, "No matching events", "Try another filter, or clear it.")
-            } else {
-                empty_state(Icon::Events, "No events yet", "Sign-ins and changes on the console appear here.")
-            }
-        } else {
+        let list = if !found.is_empty() {
             let older = has_more.then(|| older_link(&visit, &found));
             view! { {listed(found)} {older} }.into_any()
+        } else if FILTERS.iter().any(|name| visit.query.given(name).is_some()) {
+            empty_state(Icon::Empty, "No matching events", "Try another filter, or clear it.")
+        } else {
+            empty_state(Icon::Events, "No events yet", "Sign-ins and changes on the console appear here.")
         };
         list_card("Events", "events", Some(filter_form(&visit)), list)
     }))

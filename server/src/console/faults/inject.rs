@@ -13,7 +13,7 @@ use tracing::{Instrument, Span};
 
 use crate::{
     console::ConsoleRefusal,
-    faults::{Fault, FaultKind, FaultPhase, Target, draw},
+    faults::{Fault, FaultKind, FaultPhase, draw},
     http::{
         connections::{Cut, Reused},
         edge,
@@ -49,19 +49,19 @@ pub async fn inject<F: Future<Output = Response>>(
         Err(failure) => return failure.into_response(),
     };
     let Some(last) = hit.last().cloned() else { return answer(request).await };
-    if last.kind.target() == Target::Body {
+    if last.kind.changes_body() {
         // Its text is changed, so it must not be compressed.
         request.headers_mut().remove(header::ACCEPT_ENCODING);
     }
     wait(sandbox, &hit, FaultPhase::Before).await;
-    let mut response = if last.kind.target() != Target::Time && last.phase == FaultPhase::Before {
+    let mut response = if last.kind != FaultKind::Latency && last.phase == FaultPhase::Before {
         StatusCode::SERVICE_UNAVAILABLE.into_response()
     } else {
         answer(request).await
     };
     wait(sandbox, &hit, FaultPhase::After).await;
     edge::write_failure(&mut response, format);
-    let step = if last.kind.target() == Target::Time {
+    let step = if last.kind == FaultKind::Latency {
         Span::none()
     } else {
         traces::step!("fault", fault.kind = ?last.kind)
@@ -85,9 +85,8 @@ pub fn to_be_repeated(sandbox: &Sandbox, request: &Request) -> Option<Response> 
     }
     let was_cut = call_of_page(request).is_some_and(|call| sandbox.faults.was_cut(&call));
     let is_kept = request.extensions().get::<Reused>().is_some();
-    let may_cut = |fault: &Fault| {
-        fault.kind.target() == Target::Connection && fault.times.is_none_or(|times| fault.hits < times)
-    };
+    let may_cut =
+        |fault: &Fault| fault.kind.cuts_connection() && fault.times.is_none_or(|times| fault.hits < times);
     (was_cut || is_kept && active.iter().any(may_cut)).then(|| {
         let mut response = StatusCode::SERVICE_UNAVAILABLE.into_response();
         response.extensions_mut().insert(Cut::Closed);
@@ -118,30 +117,23 @@ async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
 
 /// Applies `fault` to the response.
 async fn apply(fault: &Fault, mut response: Response) -> Response {
-    match fault.kind {
+    let cut = match fault.kind {
         // Its body never ends.
-        _ if fault.kind.target() == Target::Body && response.extensions().get::<Endless>().is_some() => {
-            response.extensions_mut().insert(Cut::Closed);
-            response
-        }
-        FaultKind::Latency => response,
+        _ if fault.kind.changes_body() && response.extensions().get::<Endless>().is_some() => Cut::Closed,
+        FaultKind::Drop => Cut::Closed,
+        FaultKind::Reset => Cut::Reset,
+        FaultKind::Latency => return response,
         FaultKind::Status => {
             let status =
                 fault.status.and_then(|status| StatusCode::from_u16(u16::try_from(status).ok()?).ok());
-            Failure::from(ConsoleRefusal::Injected(status.unwrap_or(StatusCode::SERVICE_UNAVAILABLE)))
-                .into_response()
+            let status = status.unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+            return Failure::from(ConsoleRefusal::Injected(status)).into_response();
         }
-        FaultKind::Drop => {
-            response.extensions_mut().insert(Cut::Closed);
-            response
-        }
-        FaultKind::Reset => {
-            response.extensions_mut().insert(Cut::Reset);
-            response
-        }
-        FaultKind::Truncate => truncate(response).await,
-        FaultKind::Malformed => corrupt(response).await,
-    }
+        FaultKind::Truncate => return truncate(response).await,
+        FaultKind::Malformed => return corrupt(response).await,
+    };
+    response.extensions_mut().insert(cut);
+    response
 }
 
 /// Declares the full content length, sends half of the body, and closes the connection.

@@ -13,7 +13,7 @@ use crate::{
         visit::{Done, FieldError, Fields, Visit},
         words::{Tone, count},
     },
-    faults::{self, Fault, FaultKind, FaultPhase, NewFault},
+    faults::{self, Fault, FaultKind, FaultPhase, METHODS, NewFault},
 };
 use base::error::Failure;
 
@@ -25,16 +25,15 @@ const SUCCESS: SuccessMessages = &[
     ("ended", "All faults are removed."),
 ];
 
-const KINDS: [(FaultKind, &str, &str); 6] = [
-    (FaultKind::Status, "status", "Return a status"),
-    (FaultKind::Latency, "latency", "Delay"),
-    (FaultKind::Drop, "drop", "Close the connection without a response"),
-    (FaultKind::Reset, "reset", "Reset the connection without a response"),
-    (FaultKind::Truncate, "truncate", "Truncate the response"),
-    (FaultKind::Malformed, "malformed", "Return invalid JSON"),
+/// The names and labels of all kinds.
+const KINDS: [(&str, &str); 6] = [
+    ("status", "Return a status"),
+    ("latency", "Delay"),
+    ("drop", "Close the connection without a response"),
+    ("reset", "Reset the connection without a response"),
+    ("truncate", "Truncate the response"),
+    ("malformed", "Return invalid JSON"),
 ];
-
-const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Suggested paths.
 const PATHS: [&str; 8] = [
@@ -83,7 +82,6 @@ const COMMON: [(&str, &[(&str, &str)]); 4] = [
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let faults = faults::all(&mut *visit.sandbox.database.read().await?).await?;
-    let end = (!faults.is_empty()).then(|| visit.button(Button::new("end", "End all faults")));
     let mut frame = Frame::of(Page::Faults)
         .count(match faults.len() {
             0 => "All calls are handled normally".to_owned(),
@@ -91,8 +89,8 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         })
         .live(REFRESH_MS)
         .success_messages(SUCCESS);
-    if let Some(end) = end {
-        frame = frame.action(end);
+    if !faults.is_empty() {
+        frame = frame.action(visit.button(Button::new("end", "End all faults")));
     }
     Ok(visit.page(frame, || {
         let list = if faults.is_empty() {
@@ -182,14 +180,13 @@ fn listed(visit: &Visit, faults: Vec<Fault>) -> AnyView {
 
 fn add_form(visit: &Visit) -> AnyView {
     let methods = std::iter::once(("", "Any")).chain(METHODS.map(|method| (method, method)));
-    let kinds = KINDS.map(|(_, name, label)| (name, label));
     let phases = [("", "Default"), ("before", "Before processing"), ("after", "After processing")];
     let fields = [
         Field::choice("method", "Method", methods),
         Field::suggesting("path", "Path", &PATHS)
             .hint("The full path; * matches one segment.")
             .value(PATHS[1]),
-        Field::choice("kind", "Effect", kinds).value("drop"),
+        Field::choice("kind", "Effect", KINDS).value("drop"),
         Field::number("status", "Status").hint("From 400 to 599. Only for 'Return a status'."),
         Field::number("ms", "Delay, in ms").hint("From 1 to 25000. Only for 'Delay'."),
         Field::choice("when", "When", phases).hint("After processing, only the response is affected."),
@@ -256,9 +253,9 @@ mod tests {
 
     #[test]
     fn the_form_offers_each_kind_and_method() {
-        let kinds = KINDS.into_iter().map(|(_, name, _)| name);
+        let kinds = KINDS.map(|(name, _)| name);
         assert_same(kinds, &words_of("FaultKind"), "Add a kind to KINDS, with its name on the page.");
         let methods = words_of("NewFault/properties/method");
-        assert_same(METHODS, &methods, "Add a method to METHODS, here and of `NewFault::method`.");
+        assert_same(METHODS, &methods, "Add a method to METHODS of `faults`.");
     }
 }

@@ -112,8 +112,7 @@ pub async fn approve(
         })
         .await;
     approved.map_err(|failure| {
-        let is_taken = failure.is_unique_violation();
-        if is_taken {
+        if failure.is_unique_violation() {
             let text = "A loan with this loan_id already exists".to_owned();
             Failure::BadField { field: "loan_id", text }
         } else {
@@ -182,54 +181,55 @@ impl GivenLoan {
         })
     }
 
-    /// `generated` with the given fields replaced.
-    fn applied_to(&self, mut generated: PendingLoan) -> Result<PendingLoan, Failure> {
-        fn set<T: Clone>(field: &mut T, given: Option<&T>) {
-            if let Some(given) = given {
-                field.clone_from(given);
-            }
-        }
-        fn set_time(field: &mut UnixMillis, given: Option<&str>) -> Result<(), Failure> {
-            if let Some(given) = given {
-                *field = given.parse().map_err(Failure::BadValue)?;
-            }
-            Ok(())
-        }
-        set(&mut generated.loan_id, self.loan_id.as_ref());
-        set(&mut generated.customer_id, self.customer_id.as_ref());
-        set(&mut generated.customer_first_name, self.customer_first_name.as_ref());
-        set(&mut generated.customer_last_name, self.customer_last_name.as_ref());
-        set(&mut generated.customer_id_number, self.customer_id_number.as_ref());
-        set(&mut generated.customer_nickname, self.customer_nickname.as_ref());
-        set(&mut generated.customer_gender, self.customer_gender.as_ref());
-        set(&mut generated.customer_status, self.customer_status.as_ref());
-        set(&mut generated.customer_account_id, self.customer_account_id.as_ref());
-        set(&mut generated.account_number, self.account_number.as_ref());
-        set(&mut generated.account_status, self.account_status.as_ref());
-        set(&mut generated.credit_score, self.credit_score.as_ref());
-        set(&mut generated.risk_level, self.risk_level.as_ref());
-        set(&mut generated.total_loan_amount, self.total_loan_amount.as_ref());
-        set(&mut generated.remaining_balance, self.remaining_balance.or(self.total_loan_amount).as_ref());
-        set(&mut generated.notes, self.notes.as_ref());
-        set(&mut generated.term, self.term.as_ref());
-        set(&mut generated.purpose, self.purpose.as_ref());
-        if self.approver_id.is_some() || self.approver_name.is_some() || self.approver_email.is_some() {
-            // Never mix fields of two approvers.
-            generated.approver_id = self.approver_id.clone().flatten();
-            generated.approver_name = self.approver_name.clone().flatten();
-            generated.approver_email = self.approver_email.clone().flatten();
-        }
-        if let Some(phone) = self.phone()? {
-            phone.as_str().clone_into(&mut generated.customer_phone_number);
-        }
+    /// `drawn` with the given fields replaced.
+    fn applied_to(&self, drawn: PendingLoan) -> Result<PendingLoan, Failure> {
+        let given = self.clone();
+        let time = |given: Option<String>, drawn: UnixMillis| {
+            given.map_or(Ok(drawn), |text| text.parse().map_err(Failure::BadValue))
+        };
+        let phone = given.phone()?.map(|phone| phone.as_str().to_owned());
         #[expect(clippy::cast_possible_truncation, reason = "at most 100,000")]
-        if let Some(percent) = self.interest_rate {
-            generated.interest_rate_bp = (percent * 100.0).round() as i64;
-        }
-        set_time(&mut generated.approved_at, self.approved_at.as_deref())?;
-        set_time(&mut generated.loan_created_at, self.loan_created_at.as_deref())?;
-        set_time(&mut generated.loan_updated_at, self.loan_updated_at.as_deref())?;
-        Ok(generated)
+        let interest_rate_bp = given.interest_rate.map(|percent| (percent * 100.0).round() as i64);
+        let has_approver =
+            given.approver_id.is_some() || given.approver_name.is_some() || given.approver_email.is_some();
+        // Never mix fields of two approvers.
+        let (approver_id, approver_name, approver_email) = if has_approver {
+            (given.approver_id.flatten(), given.approver_name.flatten(), given.approver_email.flatten())
+        } else {
+            (drawn.approver_id, drawn.approver_name, drawn.approver_email)
+        };
+        Ok(PendingLoan {
+            loan_id: given.loan_id.unwrap_or(drawn.loan_id),
+            customer_id: given.customer_id.unwrap_or(drawn.customer_id),
+            customer_first_name: given.customer_first_name.unwrap_or(drawn.customer_first_name),
+            customer_last_name: given.customer_last_name.unwrap_or(drawn.customer_last_name),
+            customer_phone_number: phone.unwrap_or(drawn.customer_phone_number),
+            customer_id_number: given.customer_id_number.unwrap_or(drawn.customer_id_number),
+            customer_nickname: given.customer_nickname.unwrap_or(drawn.customer_nickname),
+            customer_gender: given.customer_gender.unwrap_or(drawn.customer_gender),
+            customer_status: given.customer_status.unwrap_or(drawn.customer_status),
+            customer_account_id: given.customer_account_id.unwrap_or(drawn.customer_account_id),
+            account_number: given.account_number.unwrap_or(drawn.account_number),
+            account_status: given.account_status.unwrap_or(drawn.account_status),
+            credit_score: given.credit_score.unwrap_or(drawn.credit_score),
+            risk_level: given.risk_level.unwrap_or(drawn.risk_level),
+            total_loan_amount: given.total_loan_amount.unwrap_or(drawn.total_loan_amount),
+            interest_rate_bp: interest_rate_bp.unwrap_or(drawn.interest_rate_bp),
+            approved_at: time(given.approved_at, drawn.approved_at)?,
+            approver_id,
+            approver_name,
+            approver_email,
+            remaining_balance: given
+                .remaining_balance
+                .or(given.total_loan_amount)
+                .unwrap_or(drawn.remaining_balance),
+            notes: given.notes.unwrap_or(drawn.notes),
+            loan_created_at: time(given.loan_created_at, drawn.loan_created_at)?,
+            loan_updated_at: time(given.loan_updated_at, drawn.loan_updated_at)?,
+            term: given.term.unwrap_or(drawn.term),
+            purpose: given.purpose.unwrap_or(drawn.purpose),
+            ..drawn
+        })
     }
 }
 

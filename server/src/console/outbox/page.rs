@@ -44,7 +44,10 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         .live(REFRESH_MS)
         .success_messages(SUCCESS);
     Ok(visit.page(frame, || {
-        let when_empty = if filter.to.is_some() || filter.channel.is_some() {
+        let list = if found > 0 {
+            let items = messages.into_iter().take(PAGE_SIZE).map(item).collect_view();
+            view! { <ul class="messages">{items}</ul> }.into_any()
+        } else if filter.to.is_some() || filter.channel.is_some() {
             empty_state(
                 Icon::Empty,
                 "No matching messages",
@@ -56,12 +59,6 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 "No messages yet",
                 "Codes and receipts appear here as soon as they are sent.",
             )
-        };
-        let list = if found == 0 {
-            when_empty
-        } else {
-            let items = messages.into_iter().take(PAGE_SIZE).map(item).collect_view();
-            view! { <ul class="messages">{items}</ul> }.into_any()
         };
         list_card("Messages", "messages", Some(filter_form(&visit)), list)
     }))

@@ -1,6 +1,6 @@
 //! The start page: money, the audit and API calls.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::response::Response;
 use jiff::tz::TimeZone;
@@ -19,7 +19,7 @@ use crate::{
             words::{count, kes, number},
         },
     },
-    traffic::Outline,
+    traffic::call::Entry,
 };
 use base::{clock::UnixMillis, error::Failure, kes::Kes};
 use lending::{
@@ -48,7 +48,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let days = payouts::by_day(&mut reader, &midnights).await?;
     let messages: i64 = outbox::count_by_channel(&mut reader).await?.iter().map(|channel| channel.1).sum();
     drop(reader);
-    let calls = sandbox.traffic.outlines();
+    let calls = sandbox.traffic.entries();
     let date = now.in_zone(&zone).strftime("%A, %-d %B %Y").to_string();
     let frame = Frame::of(Page::Overview).count(date).live(REFRESH_MS);
     Ok(visit.page(frame, || {
@@ -88,23 +88,18 @@ fn figure(icon: Icon, label: &'static str, value: String, detail: impl Into<Stri
 }
 
 fn payouts_by_day(zone: &TimeZone, midnights: &[UnixMillis], totals: &[DayTotal]) -> AnyView {
-    let mut days: BTreeMap<i64, [(i64, Kes); 3]> = BTreeMap::new();
-    for total in totals {
-        let index = match total.status {
-            PayoutStatus::Completed => 0,
-            PayoutStatus::Pending => 1,
-            PayoutStatus::Failed => 2,
-        };
-        days.entry(total.day.0).or_default()[index] = (total.payouts, total.amount);
-    }
     let bars = midnights.iter().take(DAYS as usize).map(|day| {
-        let [completed, pending, failed] = days.get(&day.0).copied().unwrap_or_default();
+        let amount = |status: PayoutStatus| -> Kes {
+            let of_day = totals.iter().filter(|total| total.day == *day && total.status == status);
+            of_day.map(|total| total.amount).sum()
+        };
+        let completed = amount(PayoutStatus::Completed);
+        let pending = amount(PayoutStatus::Pending);
+        let failed = amount(PayoutStatus::Failed);
         let at = day.in_zone(zone).strftime("%-d %b").to_string();
-        let text =
-            format!("{} completed, {} pending, {} failed", kes(completed.1), kes(pending.1), kes(failed.1));
-        Column { at, text, parts: vec![("good", completed.1.0), ("wait", pending.1.0), ("bad", failed.1.0)] }
+        let text = format!("{} completed, {} pending, {} failed", kes(completed), kes(pending), kes(failed));
+        Column { at, text, parts: vec![("good", completed.0), ("wait", pending.0), ("bad", failed.0)] }
     });
-    let bars: Vec<Column> = bars.collect();
     let with_status = |status| totals.iter().filter(move |total| total.status == status);
     let amount: Kes = with_status(PayoutStatus::Completed).map(|total| total.amount).sum();
     let completed: i64 = with_status(PayoutStatus::Completed).map(|total| total.payouts).sum();
@@ -116,17 +111,17 @@ fn payouts_by_day(zone: &TimeZone, midnights: &[UnixMillis], totals: &[DayTotal]
         format!("Payouts per day, last {DAYS} days: {summary}"),
         [from, "today".to_owned()],
         |most| format!("up to {}", kes(Kes(most))),
-        bars,
+        bars.collect(),
     );
     let series = [("good", "Completed"), ("wait", "Pending"), ("bad", "Failed")];
     chart_card("days", "Payouts, last 14 days", summary, chart, &series)
 }
 
-fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Outline]) -> AnyView {
+fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Arc<Entry>]) -> AnyView {
     let minutes_ago = |minutes: u32| now.minus(MINUTE * minutes);
     let between =
         |from: UnixMillis, to: UnixMillis| calls.iter().filter(move |call| from < call.at && call.at <= to);
-    let is_failed = |call: &&Outline| call.status.is_none_or(|status| status >= 500);
+    let is_failed = |call: &&Arc<Entry>| call.status.is_none_or(|status| status.as_u16() >= 500);
     let bars = (0..MINUTES).rev().map(|ago| {
         let (from, to) = (minutes_ago(ago + 1), minutes_ago(ago));
         let all = between(from, to).count();
@@ -135,13 +130,12 @@ fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Outline]) -> AnyVi
         let text = format!("{}, {failed} failed", count(all, "call"));
         Column { at, text, parts: vec![("good", to_i64(all - failed)), ("bad", to_i64(failed))] }
     });
-    let bars: Vec<Column> = bars.collect();
     let all = between(minutes_ago(MINUTES), now).count();
     let last_minute = between(minutes_ago(1), now).count();
     let failed = between(minutes_ago(MINUTES), now).filter(is_failed).count();
-    let mut times: Vec<u64> = between(minutes_ago(MINUTES), now).map(|call| call.ms).collect();
+    let mut times: Vec<u64> = between(minutes_ago(MINUTES), now).map(|call| call.ms()).collect();
     times.sort_unstable();
-    let p95 = times.get((times.len() * 95 / 100).min(times.len().saturating_sub(1))).copied().unwrap_or(0);
+    let p95 = times.get(times.len() * 95 / 100).copied().unwrap_or(0);
     let summary = format!(
         "{} in the last minute, {} in {MINUTES} minutes, {failed} failed; 95th percentile {p95} ms",
         count(last_minute, "call"),
@@ -151,7 +145,7 @@ fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Outline]) -> AnyVi
         format!("API calls per minute, last {MINUTES} minutes: {summary}"),
         ["30 minutes ago", "now"].map(str::to_owned),
         |most| format!("up to {} calls", number(most)),
-        bars,
+        bars.collect(),
     );
     let series = [("good", "Handled"), ("bad", "Failed")];
     chart_card("calls", "API calls, last 30 minutes", summary, chart, &series)

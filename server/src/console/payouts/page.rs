@@ -87,7 +87,7 @@ pub fn audit(invariant: &Invariant) -> AnyView {
 }
 
 /// The status of a payout as a tag.
-pub fn state(status: PayoutStatus) -> AnyView {
+fn state(status: PayoutStatus) -> AnyView {
     match status {
         PayoutStatus::Pending => tag(Tone::Wait, "Pending"),
         PayoutStatus::Completed => tag(Tone::Good, "Completed"),

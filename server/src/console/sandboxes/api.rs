@@ -61,15 +61,6 @@ enum GivenStory {
     Whole(Value),
 }
 
-impl GivenStory {
-    fn file(self, stories: &Stories) -> Result<Arc<File>, Failure> {
-        match self {
-            Self::Name(name) => stories.find(&name),
-            Self::Whole(story) => File::given(&story).map(Arc::new),
-        }
-    }
-}
-
 impl NewSandbox {
     fn wish(self) -> Result<Wish, Failure> {
         let invalid = |field: &'static str, text: &str| Failure::BadField { field, text: text.to_owned() };
@@ -142,7 +133,13 @@ async fn make(
     let story = wanted.story.clone();
     let wish = wanted.wish()?;
     let made = match story {
-        Some(story) => begin(&sandbox.server, &*story.file(&stories)?, wish, &trail).await?,
+        Some(story) => {
+            let file = match story {
+                GivenStory::Name(name) => stories.find(&name)?,
+                GivenStory::Whole(story) => Arc::new(File::given(&story)?),
+            };
+            begin(&sandbox.server, &file, wish, &trail).await?
+        }
         None => sandboxes.make(wish, &trail).await?,
     };
     Ok((StatusCode::CREATED, Answer(Shown::of(sandboxes, made))))

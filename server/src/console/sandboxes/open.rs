@@ -8,7 +8,7 @@ use crate::{
         door::tickets,
         view::visit::{Visit, see_other},
     },
-    sandboxes::{Name, Sandbox},
+    sandboxes::Name,
 };
 use base::error::Failure;
 
@@ -20,11 +20,11 @@ pub async fn open(visit: Visit) -> Result<Response, Failure> {
         return Err(Failure::NotFound);
     }
     let address = server.sandboxes.addresses().console(&name).ok_or(Failure::NotFound)?;
-    let ticket = if name.is_main() {
-        tickets::issue(&visit.sandbox, &server.database).await?
+    let database = if name.is_main() {
+        server.database.clone()
     } else {
-        let other: Sandbox = server.sandboxes.find(server, &name).await?.sandbox.clone();
-        tickets::issue(&visit.sandbox, &other.database).await?
+        server.sandboxes.find(server, &name).await?.sandbox.database.clone()
     };
+    let ticket = tickets::issue(&visit.sandbox, &database).await?;
     Ok(see_other(&format!("{address}/console?token={ticket}")))
 }

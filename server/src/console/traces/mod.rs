@@ -6,40 +6,23 @@ pub mod page;
 use std::{
     borrow::Cow,
     cmp::Reverse,
-    collections::{BTreeMap, HashMap, HashSet},
-    fmt,
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{console::view::page::Page, sandboxes::Sandbox};
 use base::{clock::UnixMillis, error::Failure, ids::PayoutId};
 use store::{Connection, query_scalar};
 use traces::{KeptSpan, KeptTrace, SpanId, TraceId};
 
-/// An id, which is text on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Id<T>(T);
-
-impl<T: fmt::Display> fmt::Display for Id<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl<T: fmt::Display> Serialize for Id<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
 /// A trace in a list.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outline {
-    /// Its id.
-    pub id: Id<TraceId>,
+    /// Its id, in hexadecimal digits.
+    pub id: String,
     /// The name of the span that it began with.
     pub name: String,
     /// When it began, by the machine's clock.
@@ -62,7 +45,7 @@ pub struct Trace {
     /// The ids of its requests.
     pub request_ids: Vec<String>,
     /// Other traces that caused it, or in which statements for it ran.
-    pub links: Vec<Id<TraceId>>,
+    pub links: BTreeSet<String>,
     /// Its spans, each before its parts.
     pub spans: Vec<Span>,
 }
@@ -70,10 +53,10 @@ pub struct Trace {
 /// A span of a trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct Span {
-    /// Its id.
-    pub id: Id<SpanId>,
+    /// Its id, in hexadecimal digits.
+    pub id: String,
     /// The id of the span that it is a part of, if that is here.
-    pub parent_id: Option<Id<SpanId>>,
+    pub parent_id: Option<String>,
     /// The number of spans that it is a part of.
     pub depth: usize,
     /// An act of a person, a route, a step or the first word of a statement.
@@ -132,9 +115,9 @@ pub fn address(id: &str) -> String {
 impl Outline {
     fn of(kept: &KeptTrace, root: &KeptSpan) -> Self {
         Self {
-            id: Id(kept.trace_id),
+            id: kept.trace_id.to_string(),
             name: root.name.to_string(),
-            at: UnixMillis(millis(root.began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())),
+            at: UnixMillis(0).plus(root.began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()),
             us: micros(kept.took(root)),
             failed: root.failed,
             steps: kept.spans.len(),
@@ -147,12 +130,10 @@ impl Trace {
     fn of(kept: &KeptTrace) -> Option<Self> {
         let root = kept.root()?;
         let request_ids = kept.spans.iter().filter_map(|span| span.attribute("mkopo.request_id"));
-        let links: BTreeMap<[u8; 16], Id<TraceId>> =
-            kept.links().map(|link| (link.to_bytes(), Id(link))).collect();
         Some(Self {
             outline: Outline::of(kept, root),
             request_ids: request_ids.map(Cow::into_owned).collect(),
-            links: links.into_values().collect(),
+            links: kept.links().map(|link| link.to_string()).collect(),
             spans: in_order(kept, root),
         })
     }
@@ -177,8 +158,8 @@ fn in_order(kept: &KeptTrace, root: &KeptSpan) -> Vec<Span> {
     while let Some((depth, span)) = next.pop() {
         next.extend(parts_of(Some(span.span_id), depth + 1));
         spans.push(Span {
-            id: Id(span.span_id),
-            parent_id: parent_of(span).map(Id),
+            id: span.span_id.to_string(),
+            parent_id: parent_of(span).map(|parent_id| parent_id.to_string()),
             depth,
             name: span.name.to_string(),
             at_us: micros(span.after(root)),
@@ -197,8 +178,4 @@ fn attributes(span: &KeptSpan) -> BTreeMap<String, String> {
 
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
-
-fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

@@ -69,7 +69,7 @@ fn listed(found: &[Outline]) -> AnyView {
     let rows = found.iter().map(|trace| {
         view! {
             <tr>
-                <td class="path"><a href=address(&trace.id.to_string())>{trace.name.clone()}</a></td>
+                <td class="path"><a href=address(&trace.id)>{trace.name.clone()}</a></td>
                 <td class="more" data-label="Result">{result(trace.failed)}</td>
                 <td class="more num" data-label="Duration">{ms(trace.us)}</td>
                 <td class="more num" data-label="Steps">{trace.steps}</td>
@@ -92,7 +92,7 @@ fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
     let links = trace.links.iter().map(|link| {
         let other = all.iter().map(|other| &other.outline).find(|other| other.id == *link);
         let name = other.map_or_else(|| format!("Trace {link}"), |other| other.name.clone());
-        view! { <li>"Linked to " <a href=address(&link.to_string())>{name}</a></li> }
+        view! { <li>"Linked to " <a href=address(link)>{name}</a></li> }
     });
     let links = (!trace.links.is_empty()).then(|| view! { <ul>{links.collect_view()}</ul> });
     let requests = trace
@@ -107,7 +107,7 @@ fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
                 <span class="push num">{ms(*us)}</span>
             </div>
             <div class="in muted">
-                <p>{timestamp(*at)}", trace "<span class="path">{id.to_string()}</span></p>
+                <p>{timestamp(*at)}", trace "<span class="path">{id.clone()}</span></p>
                 <ul>{requests.collect_view()}</ul>
                 {links}
             </div>

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::traffic::Outline;
+use crate::traffic::call::Entry;
 use base::{clock::UnixMillis, email, error::Failure};
 
 /// The given filters; an empty one matches every call.
@@ -23,17 +23,6 @@ pub struct GivenFilter {
     pub until: String,
 }
 
-/// A filter of calls.
-#[derive(Clone, Debug)]
-pub struct CallFilter {
-    method: String,
-    path: String,
-    status: Status,
-    user: String,
-    since: Option<UnixMillis>,
-    until: Option<UnixMillis>,
-}
-
 #[derive(Clone, Copy, Debug)]
 enum Status {
     Any,
@@ -44,24 +33,27 @@ enum Status {
 }
 
 impl GivenFilter {
-    /// The filter.
+    /// The condition on a call: all filters match it.
     ///
     /// # Errors
     /// [`Failure::BadParameter`].
-    pub fn checked(self) -> Result<CallFilter, Failure> {
+    pub fn checked(self) -> Result<impl Fn(&Entry) -> bool + Send + 'static, Failure> {
         let Self { method, path, status, user, since, until } = self;
+        let (method, path) = (method.to_ascii_uppercase(), path.trim().to_owned());
         let user = email::of_query(user).trim().to_lowercase();
         let time = |text: &str| {
             let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
             time.transpose().map_err(Failure::BadParameter)
         };
-        Ok(CallFilter {
-            method: method.to_ascii_uppercase(),
-            path: path.trim().to_owned(),
-            status: Status::parse(&status)?,
-            user,
-            since: time(&since)?,
-            until: time(&until)?,
+        let status = Status::parse(&status)?;
+        let (since, until) = (time(&since)?, time(&until)?);
+        Ok(move |call: &Entry| {
+            call.full_path().contains(&path)
+                && (method.is_empty() || call.method.as_str() == method)
+                && call.user().unwrap_or_default().to_lowercase().contains(&user)
+                && status.matches(call)
+                && since.is_none_or(|since| call.at >= since)
+                && until.is_none_or(|until| call.at <= until)
         })
     }
 }
@@ -83,25 +75,13 @@ impl Status {
         }
     }
 
-    fn matches(self, call: &Outline) -> bool {
+    fn matches(self, call: &Entry) -> bool {
         match self {
             Self::Any => true,
             Self::Fault => call.fault.is_some(),
             Self::NoResponse => call.status.is_none(),
-            Self::Class(class) => call.status.is_some_and(|status| status / 100 == class),
-            Self::Exactly(wanted) => call.status == Some(wanted),
+            Self::Class(class) => call.status.is_some_and(|status| status.as_u16() / 100 == class),
+            Self::Exactly(wanted) => call.status.is_some_and(|status| status.as_u16() == wanted),
         }
-    }
-}
-
-impl CallFilter {
-    /// Returns `true` if `call` is to be shown.
-    pub fn matches(&self, call: &Outline) -> bool {
-        call.path.contains(&self.path)
-            && (self.method.is_empty() || call.method.as_str() == self.method)
-            && call.user.as_deref().unwrap_or_default().to_lowercase().contains(&self.user)
-            && self.status.matches(call)
-            && self.since.is_none_or(|since| call.at >= since)
-            && self.until.is_none_or(|until| call.at <= until)
     }
 }

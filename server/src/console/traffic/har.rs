@@ -1,7 +1,8 @@
 //! The calls of a sandbox as an HTTP Archive 1.2, which the tools of browsers, Charles and Playwright open.
 
 use axum::{
-    http::{HeaderValue, header},
+    Json,
+    http::header,
     response::{IntoResponse, Response},
 };
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -15,7 +16,6 @@ use crate::{
     traffic::{Snapshot, body::KeptBody, call::Entry, headers::Headers, secrets::Secrets},
 };
 use base::error::Failure;
-use contract::API;
 use lending::demo::Beginning;
 
 /// Characters to encode in a path, besides non-ASCII. Without `%`, so that encoded ones stay as they are.
@@ -28,14 +28,9 @@ const MASKED: &str = "Passwords, codes, tokens and phone numbers are masked.";
 
 /// The file to download.
 pub async fn file(sandbox: &Sandbox) -> Result<Response, Failure> {
-    let archive = serde_json::to_vec(&of(sandbox).await?).map_err(Failure::internal)?;
     let disposition = format!("attachment; filename=\"{}.har\"", sandbox.name);
-    let disposition = HeaderValue::from_str(&disposition).map_err(Failure::internal)?;
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        (header::CONTENT_DISPOSITION, disposition),
-    ];
-    Ok((headers, archive).into_response())
+    let archive = Json(of(sandbox).await?);
+    Ok(([(header::CONTENT_DISPOSITION, disposition)], archive).into_response())
 }
 
 async fn of(sandbox: &Sandbox) -> Result<Value, Failure> {
@@ -68,15 +63,13 @@ fn start(beginning: Option<Beginning>) -> String {
 
 /// The state of a sandbox, as sentences.
 async fn state(sandbox: &Sandbox) -> Result<String, Failure> {
-    let json = |value| serde_json::to_string(&value).unwrap_or_default();
     let clock = clock::state(sandbox);
     let stopped = if clock.frozen { ", stopped" } else { "" };
     let scenario = match &sandbox.provider {
         Some(_) => "that of another provider".to_owned(),
-        None => json(json!(sandbox.mobile_money.scenario().await?)),
+        None => json!(sandbox.mobile_money.scenario().await?).to_string(),
     };
-    let faults = faults::all(&mut *sandbox.database.read().await?).await?;
-    let faults = json(json!(faults));
+    let faults = json!(faults::all(&mut *sandbox.database.read().await?).await?);
     Ok(format!("Clock: {}{stopped}. Mobile money: {scenario}. Faults: {faults}.", clock.now))
 }
 
@@ -94,7 +87,7 @@ fn shown(entry: &Entry, origin: &str, secrets: &Secrets) -> Value {
 }
 
 fn request(entry: &Entry, origin: &str, secrets: &Secrets) -> Value {
-    let path = secrets.masked_path(&format!("{API}{}", entry.path));
+    let path = secrets.masked_path(&entry.full_path());
     let query = entry.query.as_deref().map(|query| secrets.masked_query(query)).unwrap_or_default();
     let mut url = format!("{origin}{}", utf8_percent_encode(&path, &NOT_IN_PATH));
     if !query.is_empty() {
@@ -159,8 +152,8 @@ fn text(body: &KeptBody, secrets: &Secrets) -> (String, &'static str) {
 
 fn comment(entry: &Entry) -> String {
     let request = format!("Request {}.", entry.request_id);
-    let user = entry.session.as_ref().map(|session| format!("User: {}.", session.staff.email));
-    let fault = entry.fault.map(|kind| format!("Fault: {}.", json!(kind).as_str().unwrap_or_default()));
+    let user = entry.user().map(|user| format!("User: {user}."));
+    let fault = entry.fault.map(|kind| format!("Fault: {kind}."));
     let lost = entry.status.is_none().then(|| "There was no response.".to_owned());
     [Some(request), user, fault, lost].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }

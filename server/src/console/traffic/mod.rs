@@ -8,22 +8,25 @@ pub(super) mod page;
 
 pub use self::observed::Observed;
 
-use self::filter::CallFilter;
 use crate::{
     sandboxes::{ConsoleToken, Sandbox},
-    traffic::{Call, Snapshot, secrets::Secrets},
+    traffic::{Call, Snapshot, call, secrets::Secrets},
 };
 use base::error::Failure;
 use lending::events::{Entry, EventKind, Trail};
 
-/// At most `limit` of the calls that `filter` matches, newest first.
+/// At most `limit` of the calls that meet the condition `is_shown`, newest first.
 ///
 /// # Errors
 /// [`Failure::Internal`].
-async fn latest(sandbox: &Sandbox, limit: usize, filter: CallFilter) -> Result<Vec<Call>, Failure> {
+async fn latest(
+    sandbox: &Sandbox,
+    limit: usize,
+    is_shown: impl Fn(&call::Entry) -> bool + Send + 'static,
+) -> Result<Vec<Call>, Failure> {
     let calls = move |snapshot: &Snapshot, secrets: &Secrets| {
-        let matching = snapshot.entries.iter().filter(|entry| filter.matches(&entry.outline()));
-        matching.take(limit).map(|entry| entry.call(secrets)).collect()
+        let shown = snapshot.entries.iter().filter(|entry| is_shown(entry));
+        shown.take(limit).map(|entry| entry.call(secrets)).collect()
     };
     read(sandbox, calls).await
 }

@@ -45,14 +45,12 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         Frame::of(Page::Traffic).count(heading).action(actions).live(REFRESH_MS).success_messages(SUCCESS);
     let is_filtered = FILTERS.iter().any(|name| !visit.query.text(name).is_empty());
     Ok(visit.page(frame, || {
-        let list = if calls.is_empty() {
-            if is_filtered {
-                empty_state(Icon::Empty, "No matching calls", "Try another filter, or clear it.")
-            } else {
-                empty_state(Icon::List, "No calls yet", "The portal's API calls appear here.")
-            }
-        } else {
+        let list = if !calls.is_empty() {
             listed(calls)
+        } else if is_filtered {
+            empty_state(Icon::Empty, "No matching calls", "Try another filter, or clear it.")
+        } else {
+            empty_state(Icon::List, "No calls yet", "The portal's API calls appear here.")
         };
         list_card("Calls", "calls", Some(filter_form(&visit)), list)
     }))
