@@ -12,7 +12,7 @@ use std::{
 use super::folder_lock;
 use anyhow::{Context, anyhow, bail, ensure};
 use base::clock::Clock;
-use lending::events::{self, Event, EventKind, NewEvent};
+use lending::events::{self, COMMAND_LINE, Event, EventKind, NewEvent};
 use serde_json::{Value, json};
 use settings::StoreSettings;
 use sqlx::{
@@ -163,7 +163,7 @@ async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
         );
         Vec::new()
     });
-    let event = NewEvent::on_command_line(Clock::system().now(), EventKind::DataRestored);
+    let event = NewEvent::new(Clock::system().now(), EventKind::DataRestored, COMMAND_LINE, None);
     let adding = restored.write(async move |connection: &mut Connection| {
         events::carry_over(connection, since).await?;
         for statement in END_ALL {

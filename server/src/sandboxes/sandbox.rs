@@ -358,7 +358,7 @@ fn listener(traffic: Arc<Traffic>, metrics: Option<Arc<Metrics>>) -> Listener {
     Box::new(move |happened| match (happened, &metrics) {
         (Happened::CodeSent(code), _) => traffic.code_sent(&code),
         (Happened::PayoutSettled { status, result_code }, Some(metrics)) => {
-            metrics.payout_settled(status, result_code.as_deref());
+            metrics.payout_settled(&status, result_code.as_deref());
         }
         (Happened::DataCopyFound { missing }, Some(metrics)) => metrics.data_copy_found(missing),
         (Happened::PayoutSettled { .. } | Happened::DataCopyFound { .. }, None) => {}

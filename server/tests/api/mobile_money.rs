@@ -6,7 +6,7 @@ use futures::future::join_all;
 use insta::assert_json_snapshot;
 use lending::{
     events::Trail,
-    mobile_money::{Answer, Inquiry, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
+    mobile_money::{Answer, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
 };
 use serde_json::{Value, json};
 use store::version::DataCopy;
@@ -312,15 +312,15 @@ async fn an_expired_request_is_not_carried_out() {
 async fn a_request_that_was_voided_before_it_arrived_is_never_carried_out() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
-    let inquiry = |originator_id: &str| {
-        let Payment { phone_number, amount, copy, .. } = payment(originator_id, 500);
-        Inquiry { originator_id: originator_id.into(), phone_number, amount, copy }
+    let void = async |originator_id: &str| {
+        let Payment { originator_id, phone_number, amount, copy, .. } = payment(originator_id, 500);
+        money.void(originator_id, phone_number, amount, copy).await.unwrap()
     };
-    assert_eq!(money.void(inquiry("early")).await.unwrap(), Status::Void);
+    assert_eq!(void("early").await, Status::Void);
     assert_eq!(money.pay(payment("early", 500)).await.unwrap(), Answer::Void);
     assert_eq!(money.status(&"early".into()).await.unwrap(), Status::Void);
     let Answer::Paid { receipt } = money.pay(payment("paid", 500)).await.unwrap() else { panic!("refused") };
-    assert_eq!(money.void(inquiry("paid")).await.unwrap(), Status::Paid { receipt });
+    assert_eq!(void("paid").await, Status::Paid { receipt });
     assert_eq!(money.scenario().await.unwrap().float, Kes(50_000_000 - 500));
 }
 

@@ -51,7 +51,7 @@ pub enum Happened {
     /// A payout was settled.
     PayoutSettled {
         /// The status of the payout in the database.
-        status: &'static str,
+        status: String,
         /// Mobile money's result code; `None` if the request never reached it.
         result_code: Option<String>,
     },
@@ -67,12 +67,6 @@ impl std::ops::Deref for World {
 
     fn deref(&self) -> &WorldState {
         &self.0
-    }
-}
-
-impl std::fmt::Debug for World {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("World")
     }
 }
 

@@ -1,5 +1,7 @@
 //! The messages that were sent, with their codes on top.
 
+use std::time::Duration;
+
 use axum::response::Response;
 use leptos::prelude::*;
 
@@ -26,7 +28,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         channel: visit.query.named("channel").ok(),
         after: None,
     };
-    let messages = outbox::messages(&mut *visit.sandbox.database.read().await?, &filter).await?;
+    let messages = outbox::wait_for_messages(&visit.sandbox.database, &filter, Duration::ZERO).await?;
     let found = messages.len();
     let heading = if found > PAGE_SIZE {
         format!("{}, the latest {PAGE_SIZE} shown", count(found, "message"))

@@ -3,7 +3,7 @@
 use super::file::{Expect, ExpectedMessage, ExpectedRecord};
 use crate::sandboxes::Sandbox;
 use base::{error::Failure, phone::Msisdn};
-use lending::payouts;
+use lending::payouts::{self, PayoutStatus};
 use store::query_scalar;
 
 const STATUS: &str = "
@@ -18,7 +18,7 @@ const SESSIONS: &str = "
 /// The conditions, one sentence each.
 pub fn sentences(Expect { record, message, session, books }: &Expect) -> Vec<String> {
     let record = record.as_ref().map(|ExpectedRecord { loan, status }| {
-        format!("The latest record of loan {} is {}.", loan.as_str(), status.name())
+        format!("The latest record of loan {} is {status}.", loan.as_str())
     });
     let message = message.as_ref().map(|ExpectedMessage { to, times }| match times {
         Some(times) => format!("The number of messages to {to} is {times}."),
@@ -37,9 +37,9 @@ pub async fn unmet(
     let mut reader = sandbox.database.read().await?;
     let mut unmet = Vec::new();
     if let Some(ExpectedRecord { loan, status }) = record {
-        let found: Option<String> = query_scalar(STATUS).bind(loan).fetch_optional(&mut reader).await?;
+        let found: Option<PayoutStatus> = query_scalar(STATUS).bind(loan).fetch_optional(&mut reader).await?;
         match found {
-            Some(found) if found == status.name() => {}
+            Some(found) if found == *status => {}
             Some(found) => unmet.push(format!("The latest record of loan {} is {found}.", loan.as_str())),
             None => unmet.push(format!("Loan {} has no record.", loan.as_str())),
         }

@@ -2,11 +2,8 @@
 
 use secrecy::SecretString;
 
-use super::{Role, Staff, otp, password::Passwords, session};
-use crate::{
-    auth::AuthRefusal,
-    events::{Entry, EventKind, Trail},
-};
+use super::{AuthRefusal, Role, Staff, otp, password::Passwords, session};
+use crate::events::{Entry, EventKind, Trail};
 use base::{
     clock::{Clock, UnixMillis},
     email::Email,

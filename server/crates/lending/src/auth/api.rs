@@ -3,7 +3,7 @@
 use axum::{
     Extension, Json as Answer, Router,
     extract::FromRequestParts,
-    http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
+    http::{HeaderValue, StatusCode, header, request::Parts},
     middleware,
     response::{IntoResponse, Response},
     routing::{delete, get, post, put},
@@ -19,12 +19,12 @@ use super::{
     otp::{self, Otp, Purpose},
     own_sessions::{OwnSession, end_own_session, own_sessions},
     password::Password,
-    password_reset::{self, PasswordReset},
+    password_reset::{self, ResetRequest},
     profile::{Profile, ProfileChange, change_profile, profile},
     required_code::set_required_code,
     session,
     session::Session,
-    sign_in::{Credentials, sign_in},
+    sign_in::{Credentials, SignedIn, sign_in},
 };
 use crate::world::World;
 use base::{
@@ -34,8 +34,6 @@ use base::{
     ids::{SessionId, StaffId},
 };
 use web::extract::{Json, Path};
-
-const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// The calls that need no session, such as sign-in.
 pub fn public() -> Router {
@@ -90,8 +88,8 @@ async fn login(
     device: DeviceCookie,
     browser: Browser,
     Json(Login { email, password }): Json<Login>,
-) -> Result<Response, Failure> {
-    signed_in_user(&auth, from, Credentials { email, password: password.0, otp: None, device, browser }).await
+) -> Result<SignedIn, Failure> {
+    sign_in(&auth, from, Credentials { email, password: password.0, otp: None, device, browser }).await
 }
 
 #[derive(Deserialize)]
@@ -107,17 +105,8 @@ async fn verify_signin_otp(
     device: DeviceCookie,
     browser: Browser,
     Json(LoginWithOtp { email, password, otp }): Json<LoginWithOtp>,
-) -> Result<Response, Failure> {
-    signed_in_user(&auth, from, Credentials { email, password: password.0, otp: Some(otp), device, browser })
-        .await
-}
-
-async fn signed_in_user(
-    auth: &Auth,
-    from: ClientAddress,
-    credentials: Credentials,
-) -> Result<Response, Failure> {
-    Ok(sign_in(auth, from, credentials).await?.into_response())
+) -> Result<SignedIn, Failure> {
+    sign_in(&auth, from, Credentials { email, password: password.0, otp: Some(otp), device, browser }).await
 }
 
 #[derive(Deserialize)]
@@ -157,19 +146,11 @@ async fn request_password_reset(
     Ok(Answer(Done { message: "A password reset code was sent to your phone." }))
 }
 
-#[derive(Deserialize)]
-struct ResetRequest {
-    email: Email,
-    otp: Otp,
-    new_password: Password,
-}
-
 async fn reset_password(
     Extension(auth): Extension<Auth>,
     from: ClientAddress,
-    Json(ResetRequest { email, otp, new_password }): Json<ResetRequest>,
+    Json(request): Json<ResetRequest>,
 ) -> Result<Answer<Done>, Failure> {
-    let request = PasswordReset { email, otp, new_password: new_password.0 };
     password_reset::reset(&auth, from, request).await?;
     Ok(Answer(Done { message: "Your password was reset. Sign in with the new one." }))
 }
@@ -197,8 +178,7 @@ async fn logout(
     session: Session,
 ) -> Result<Response, Failure> {
     session::end(&auth, session, address).await?;
-    let clear_cache = [(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""))];
-    Ok((StatusCode::NO_CONTENT, clear_cache).into_response())
+    Ok((StatusCode::NO_CONTENT, [("clear-site-data", "\"cache\"")]).into_response())
 }
 
 async fn own_profile(Extension(auth): Extension<Auth>, session: Session) -> Result<Answer<Profile>, Failure> {

@@ -27,8 +27,8 @@ impl ClientAddress {
             trusted.iter().any(|network| network.contains(&address))
         };
         let mut nearest = peer;
-        let hops = headers.get_all(FORWARDED_FOR).into_iter().collect::<Vec<_>>();
-        let mut hops = hops.iter().rev().flat_map(|value| value.to_str().unwrap_or("?").rsplit(','));
+        let lines = headers.get_all(FORWARDED_FOR).iter().rev();
+        let mut hops = lines.flat_map(|value| value.to_str().unwrap_or("?").rsplit(','));
         while is_trusted(nearest) {
             // A trusted proxy would not write an unreadable address: the previous one counts.
             let Some(hop) = hops.next().and_then(parse_hop) else { break };

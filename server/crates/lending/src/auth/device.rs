@@ -21,22 +21,9 @@ const ID_LENGTH: usize = 32;
 /// The maximum length of the cookie that another provider sets.
 const MAX_LENGTH: usize = 512;
 
-/// A device that signed in to an account before.
-#[derive(Clone, Debug)]
-pub struct Device {
-    id: String,
-}
-
 /// The cookie's value as a client sent it, signed or not.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceCookie(Option<String>);
-
-impl Device {
-    /// Returns the id, which changes with each sign-in.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-}
 
 impl DeviceCookie {
     /// Finds the cookie in `headers`, if there is one.
@@ -73,13 +60,13 @@ impl DeviceCookie {
         self.0.as_deref().filter(is_plain)
     }
 
-    /// Returns the device if the cookie is valid for the account of `staff`.
-    pub fn device(&self, fingerprints: &Fingerprints, staff: &Staff, now: UnixMillis) -> Option<Device> {
+    /// Returns the device's id, which changes with each sign-in, if the cookie is valid for the account of `staff`.
+    pub fn device_id(&self, fingerprints: &Fingerprints, staff: &Staff, now: UnixMillis) -> Option<&str> {
         let mut parts = self.0.as_deref()?.splitn(3, '.');
         let (ends_at, id, signature) = (parts.next()?, parts.next()?, parts.next()?);
         let is_valid = fingerprints.matches(signature, &signed_parts(staff, ends_at, id))
             && ends_at.parse().is_ok_and(|ends_at: i64| ends_at > now.0);
-        is_valid.then(|| Device { id: id.to_owned() })
+        is_valid.then_some(id)
     }
 }
 

@@ -1,15 +1,10 @@
 //! Lets the guests of a sandbox in, who have its address and no password.
 
 use super::{
-    Auth, Staff,
-    browser::Browser,
-    client_address::ClientAddress,
-    device,
-    session::{self, Place},
-    sign_in::SignedIn,
-    trail::Visitor,
+    Auth, AuthRefusal, Staff, browser::Browser, client_address::ClientAddress, device, session,
+    sign_in::SignedIn, trail::Visitor,
 };
-use crate::{auth::AuthRefusal, events::EventKind};
+use crate::events::EventKind;
 use base::{email::Email, error::Failure};
 use store::Connection;
 
@@ -30,7 +25,7 @@ pub async fn let_in(
     if !staff.is_active {
         return Err(AuthRefusal::AccountInactive.into());
     }
-    let (session, token) = session::prepare(auth, &staff, length, Place { address, browser })?;
+    let (session, token) = session::prepare(auth, &staff, length, address, browser)?;
     let visitor = Visitor::new(&auth.fingerprints, auth.world.clock.unset_now(), email, address);
     let guest = staff.clone();
     let event = auth

@@ -12,8 +12,7 @@ use std::{net::IpAddr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{device::Device, fingerprint::Fingerprints};
-use crate::auth::AuthRefusal;
+use super::{AuthRefusal, fingerprint::Fingerprints};
 use base::{clock::UnixMillis, email::Email, error::Failure};
 use store::{Connection, Database, query, query_as, query_scalar, sweep};
 
@@ -38,9 +37,6 @@ const CODES_PER_ACCOUNT: Limit = Limit { attempts: 10, window: Duration::from_ho
 /// The maximum difference between servers' clocks. A window that ends later than this allows was opened
 /// before the clock was moved back, and no longer counts.
 const SKEW: Duration = Duration::from_mins(1);
-
-/// The number of expired rows deleted with each new count.
-const CLEANUP_BATCH: i64 = 100;
 
 /// An action whose attempts are counted, separately from those of other actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,8 +96,8 @@ impl Caller {
     }
 
     /// The same attempt from a device that signed in to the account before, if there is one.
-    pub fn on(self, fingerprints: &Fingerprints, device: Option<&Device>) -> Self {
-        let device = device.map(|device| fingerprints.of(&["limits of a device", device.id()]));
+    pub fn on(self, fingerprints: &Fingerprints, device_id: Option<&str>) -> Self {
+        let device = device_id.map(|id| fingerprints.of(&["limits of a device", id]));
         Self { device, ..self }
     }
 
@@ -169,7 +165,7 @@ const COUNT: &str = "
 
 const DELETE_EXPIRED: &str = "
     DELETE FROM try_count WHERE (action, subject) IN
-        (SELECT action, subject FROM try_count WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT $2)";
+        (SELECT action, subject FROM try_count WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT 500)";
 
 /// Counts one attempt by `caller`. Returns whether it was the last one that is allowed for now.
 ///
@@ -183,7 +179,7 @@ pub async fn count(
     now: UnixMillis,
 ) -> Result<bool, Failure> {
     let mut is_last = false;
-    query(DELETE_EXPIRED).bind(now).bind(CLEANUP_BATCH).execute(&mut *connection).await?;
+    query(DELETE_EXPIRED).bind(now).execute(&mut *connection).await?;
     for (subject, limit) in caller.counts(action) {
         let (tries, window_ends_at): (i64, UnixMillis) = query_as(COUNT)
             .bind_all((action, subject, now.plus(limit.window), now, limit.latest_end(now)))
@@ -219,16 +215,12 @@ pub async fn reset_account(
     reset(connection, action, caller).await
 }
 
-const DELETE_BATCH: &str = "
-    DELETE FROM try_count WHERE (action, subject) IN
-        (SELECT action, subject FROM try_count WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT 500)";
-
 /// Deletes the counts whose window has ended, and returns their number.
 ///
 /// # Errors
 /// If the database fails; earlier batches stay deleted.
 pub async fn delete_expired(database: &Database, now: UnixMillis) -> Result<u64, Failure> {
-    sweep::in_batches(database, move || query(DELETE_BATCH).bind(now)).await
+    sweep::in_batches(database, move || query(DELETE_EXPIRED).bind(now)).await
 }
 
 impl Limit {

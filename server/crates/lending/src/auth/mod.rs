@@ -16,7 +16,7 @@ pub mod new_password;
 pub mod otp;
 mod own_sessions;
 pub mod password;
-pub mod password_reset;
+mod password_reset;
 mod profile;
 mod reauthentication;
 mod refusal;

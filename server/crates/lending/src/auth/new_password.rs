@@ -9,8 +9,7 @@ use std::{io::Read, sync::LazyLock};
 use flate2::read::GzDecoder;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::password::MINIMUM_LENGTH;
-use crate::auth::AuthRefusal;
+use super::{AuthRefusal, password::MINIMUM_LENGTH};
 use base::{email::Email, error::Failure};
 
 static COMMON: LazyLock<Result<String, String>> = LazyLock::new(|| {

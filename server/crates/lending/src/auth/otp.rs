@@ -5,12 +5,14 @@ use std::time::Duration;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Auth, Ruling, Staff, device::DeviceCookie, limits, limits::Action, limits::Caller};
-use crate::{
-    auth::{AuthRefusal, client_address::ClientAddress, fingerprint::Fingerprints},
-    outbox,
-    world::Happened,
+use super::{
+    Auth, AuthRefusal, Ruling, Staff,
+    client_address::ClientAddress,
+    device::DeviceCookie,
+    fingerprint::Fingerprints,
+    limits::{self, Action, Caller},
 };
+use crate::{outbox, world::Happened};
 use base::{
     clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone::Msisdn, randomness::Randomness,
 };
@@ -38,31 +40,11 @@ pub enum Purpose {
 store::stored_as_text!(Purpose);
 
 impl Purpose {
-    fn name(self) -> &'static str {
+    /// The actions that are counted: a request for a code, a code that is sent, and a wrong code.
+    fn actions(self) -> [Action; 3] {
         match self {
-            Self::SignIn => "sign_in",
-            Self::PasswordReset => "password_reset",
-        }
-    }
-
-    fn request_action(self) -> Action {
-        match self {
-            Self::SignIn => Action::SignInCodeRequest,
-            Self::PasswordReset => Action::ResetCodeRequest,
-        }
-    }
-
-    fn sent_action(self) -> Action {
-        match self {
-            Self::SignIn => Action::SignInCodeSent,
-            Self::PasswordReset => Action::ResetCodeSent,
-        }
-    }
-
-    fn attempt_action(self) -> Action {
-        match self {
-            Self::SignIn => Action::SignInCode,
-            Self::PasswordReset => Action::ResetCode,
+            Self::SignIn => [Action::SignInCodeRequest, Action::SignInCodeSent, Action::SignInCode],
+            Self::PasswordReset => [Action::ResetCodeRequest, Action::ResetCodeSent, Action::ResetCode],
         }
     }
 }
@@ -76,8 +58,8 @@ impl Otp {
         Self(format!("{:06}", randomness.below(1_000_000)))
     }
 
-    fn fingerprint_parts<'a>(&'a self, staff_id: &'a str, purpose: Purpose) -> [&'a str; 4] {
-        ["one-time code", purpose.name(), staff_id, &self.0]
+    fn fingerprint_parts<'a>(&'a self, staff_id: &'a str, purpose: &'a str) -> [&'a str; 4] {
+        ["one-time code", purpose, staff_id, &self.0]
     }
 }
 
@@ -106,8 +88,8 @@ pub async fn send(
     let (otp, now) = (Otp::draw(&auth.world.randomness), auth.world.clock.now());
     let caller = Caller::new(&auth.fingerprints, &email, address);
     let staff = Staff::by_email(&mut *auth.world.database.read().await?, &email).await?;
-    let device = staff.as_ref().and_then(|staff| device.device(&auth.fingerprints, staff, now));
-    let caller = caller.on(&auth.fingerprints, device.as_ref());
+    let device_id = staff.as_ref().and_then(|staff| device.device_id(&auth.fingerprints, staff, now));
+    let caller = caller.on(&auth.fingerprints, device_id);
     let needs_password =
         |staff: &Staff| auth.world.settings.has_live_screens() && staff.sign_in_code_required;
     let proof = match staff.filter(|staff| purpose == Purpose::SignIn && needs_password(staff)) {
@@ -198,17 +180,16 @@ pub(super) async fn reset_phone(
 impl Request {
     async fn run(self, connection: &mut Connection) -> Result<Ruling, Failure> {
         let Self { caller, purpose, now, .. } = &self;
-        limits::check(connection, purpose.request_action(), caller, *now).await?;
+        let [request, sent, _] = purpose.actions();
+        limits::check(connection, request, caller, *now).await?;
         let staff = match Staff::by_email(connection, &self.email).await? {
             Some(staff) if staff.is_active => staff,
             missing_or_inactive => {
-                limits::count(connection, purpose.request_action(), caller, *now).await?;
+                limits::count(connection, request, caller, *now).await?;
                 let is_inactive = missing_or_inactive.is_some();
-                return Ok(Ruling::Refused(if is_inactive {
-                    AuthRefusal::AccountInactive.into()
-                } else {
-                    AuthRefusal::UserNotFound.into()
-                }));
+                let refusal =
+                    if is_inactive { AuthRefusal::AccountInactive } else { AuthRefusal::UserNotFound };
+                return Ok(Ruling::Refused(refusal.into()));
             }
         };
         if let Proof::Password { matches, stored } = &self.proof {
@@ -229,12 +210,12 @@ impl Request {
                 return Err(AuthRefusal::CodeSentAlready { wait }.into());
             }
         }
-        limits::check(connection, purpose.sent_action(), caller, *now).await?;
-        limits::count(connection, purpose.request_action(), caller, *now).await?;
-        limits::count(connection, purpose.sent_action(), caller, *now).await?;
+        limits::check(connection, sent, caller, *now).await?;
+        limits::count(connection, request, caller, *now).await?;
+        limits::count(connection, sent, caller, *now).await?;
         query(STORE)
             .bind_all((&staff.staff_id, *purpose))
-            .bind(self.fingerprints.of(&self.otp.fingerprint_parts(&staff.staff_id, *purpose)))
+            .bind(self.fingerprints.of(&self.otp.fingerprint_parts(&staff.staff_id, &purpose.to_string())))
             .bind_all((*now, now.plus(LIFE)))
             .execute(&mut *connection)
             .await?;
@@ -320,20 +301,22 @@ impl Attempt {
         fingerprints: &Fingerprints,
     ) -> Result<Verdict, Failure> {
         let Self { purpose, now, .. } = *self;
-        limits::check(connection, purpose.attempt_action(), &self.caller, now).await?;
+        let [.., attempt] = purpose.actions();
+        limits::check(connection, attempt, &self.caller, now).await?;
         let staff_id = self.staff_id.as_deref().unwrap_or_default();
         let stored: Option<String> = query_scalar(FIND)
             .bind_all((staff_id, purpose, now, MAX_ATTEMPTS))
             .fetch_optional(&mut *connection)
             .await?;
-        let parts = self.otp.fingerprint_parts(staff_id, purpose);
+        let purpose_name = purpose.to_string();
+        let parts = self.otp.fingerprint_parts(staff_id, &purpose_name);
         if fingerprints.matches(stored.as_deref().unwrap_or_default(), &parts) {
             query(USE).bind(staff_id).bind(purpose).bind(now).execute(&mut *connection).await?;
-            limits::reset(connection, purpose.attempt_action(), &self.caller).await?;
+            limits::reset(connection, attempt, &self.caller).await?;
             return Ok(Verdict::Right);
         }
         query(WRONG).bind(staff_id).bind(purpose).execute(&mut *connection).await?;
-        let is_last = limits::count(connection, purpose.attempt_action(), &self.caller, now).await?;
+        let is_last = limits::count(connection, attempt, &self.caller, now).await?;
         Ok(Verdict::Wrong { is_last })
     }
 }

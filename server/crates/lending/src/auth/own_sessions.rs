@@ -4,9 +4,8 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use super::{Auth, session::Session};
+use super::{Auth, AuthRefusal, session::Session};
 use crate::{
-    auth::AuthRefusal,
     events::{EventKind, NewEvent},
     world::World,
 };
@@ -65,8 +64,7 @@ pub(super) async fn end_own_session(
     let event = NewEvent::new(world.clock.unset_now(), kind, staff.email.as_str(), Some(address))
         .of_account(&auth.fingerprints.of_account(&staff.email));
     let event = if is_current { event } else { event.about(staff.email.as_str()).details("one session") };
-    let written = event.clone();
-    world
+    let event = world
         .database
         .write(async move |connection: &mut Connection| {
             let ended =
@@ -74,8 +72,8 @@ pub(super) async fn end_own_session(
             if ended == 0 {
                 return Err(AuthRefusal::SessionNotFound(session_id).into());
             }
-            written.add(connection).await?;
-            Ok(())
+            event.add(connection).await?;
+            Ok(event)
         })
         .await?;
     event.log();

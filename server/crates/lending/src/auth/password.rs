@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use tracing::Instrument;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-use crate::auth::AuthRefusal;
+use super::AuthRefusal;
 use base::{error::Failure, randomness::Randomness};
 
 /// The minimum length of a password, in characters.

@@ -1,32 +1,29 @@
 //! Setting a new password with a code sent by SMS.
 
-use secrecy::SecretString;
+use serde::Deserialize;
 
 use super::{
-    Auth, Ruling, Staff,
+    Auth, AuthRefusal, Ruling, Staff,
     client_address::ClientAddress,
     fingerprint::Fingerprints,
     limits::{self, Action, Caller},
     new_password,
     otp::{self, Attempt, Otp, Purpose, Verdict},
+    password::Password,
     session,
     trail::Visitor,
 };
-use crate::{
-    auth::AuthRefusal,
-    events::{EventKind, NewEvent},
-};
+use crate::events::{EventKind, NewEvent};
 use base::{clock::Clock, email::Email, error::Failure};
 use store::Connection;
 
 /// A request to set a new password.
-pub struct PasswordReset {
-    /// The address of the account.
-    pub email: Email,
+#[derive(Deserialize)]
+pub(super) struct ResetRequest {
+    email: Email,
     /// The code sent by SMS.
-    pub otp: Otp,
-    /// The password to set.
-    pub new_password: SecretString,
+    otp: Otp,
+    new_password: Password,
 }
 
 /// Sets a new password and ends all of the user's sessions and codes.
@@ -35,12 +32,12 @@ pub struct PasswordReset {
 /// [`AuthRefusal::PasswordTooShort`] and [`AuthRefusal::PasswordTooEasy`], which do not use up the code;
 /// [`AuthRefusal::InvalidCode`], also if the user does not exist or is inactive;
 /// [`AuthRefusal::TooManyTries`]; [`AuthRefusal::SignInsWait`].
-pub async fn reset(
+pub(super) async fn reset(
     auth: &Auth,
     ClientAddress(address): ClientAddress,
-    request: PasswordReset,
+    request: ResetRequest,
 ) -> Result<(), Failure> {
-    let PasswordReset { email, otp, new_password } = request;
+    let ResetRequest { email, otp, new_password: Password(new_password) } = request;
     new_password::check(&new_password, &email, &auth.world.settings.brand)?;
     let caller = Caller::new(&auth.fingerprints, &email, address);
     {

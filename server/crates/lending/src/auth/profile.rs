@@ -29,7 +29,6 @@ pub(super) struct Profile {
     username: String,
     first_name: String,
     last_name: String,
-    #[sqlx(skip)]
     name: String,
     email: Email,
     role: Role,
@@ -40,15 +39,15 @@ pub(super) struct Profile {
 }
 
 const PROFILE: &str = "
-    SELECT staff_id AS id, username, first_name, last_name, email, role, phone_number, created_at,
-           COALESCE(password_changed_at, created_at) AS password_changed_at, sign_in_code_required
+    SELECT staff_id AS id, username, first_name, last_name, first_name || ' ' || last_name AS name, email, role,
+           phone_number, created_at, COALESCE(password_changed_at, created_at) AS password_changed_at,
+           sign_in_code_required
     FROM staff WHERE staff_id = $1";
 
 /// The account of `session`'s user.
 pub(super) async fn profile(world: &World, session: &Session) -> Result<Profile, Failure> {
     let mut reader = world.database.read().await?;
-    let profile: Profile = query_as(PROFILE).bind(&session.staff.staff_id).fetch_one(&mut reader).await?;
-    Ok(Profile { name: format!("{} {}", profile.first_name, profile.last_name), ..profile })
+    Ok(query_as(PROFILE).bind(&session.staff.staff_id).fetch_one(&mut reader).await?)
 }
 
 /// A user's change to their own account.
@@ -134,14 +133,14 @@ pub(super) async fn change_profile(
     let at = auth.world.clock.unset_now();
     let event =
         NewEvent::new(at, EventKind::ProfileChanged, staff.email.as_str(), Some(address)).details("name");
-    let written = event.clone();
-    auth.world
+    let event = auth
+        .world
         .database
         .write(async move |connection: &mut Connection| {
             session::check_open(connection, &session.session_id).await?;
             change.write(connection).await?;
-            written.add(connection).await?;
-            Ok::<_, Failure>(())
+            event.add(connection).await?;
+            Ok::<_, Failure>(event)
         })
         .await?;
     event.log();
@@ -161,12 +160,12 @@ async fn change_phone(
         field: "current_password",
         text: "current_password is needed to change the phone number".to_owned(),
     })?;
-    let notice = PhoneChanged { auth: auth.clone(), now: change.now };
+    let world = auth.world.clone();
     let asked = Reauthentication::of(auth, &session, address, password).await?;
     asked
         .change(auth, EventKind::ProfileChanged, async move |connection: &mut Connection, staff: Staff| {
             accounts::check_phone(connection, &change.phone_number, &staff.staff_id).await?;
-            notice.send(connection, &staff).await?;
+            warn_of_new_phone(&world, connection, &staff, change.now).await?;
             change.write(connection).await?;
             Ok(details.to_owned())
         })
@@ -175,36 +174,33 @@ async fn change_phone(
     Ok(())
 }
 
-/// The messages that a phone number was changed. They go where a thief of the session does not read.
-struct PhoneChanged {
-    auth: Auth,
+/// Sends messages that the phone number of `staff` is changed. They go where a thief of the session does not read.
+async fn warn_of_new_phone(
+    world: &World,
+    connection: &mut Connection,
+    staff: &Staff,
     now: UnixMillis,
-}
-
-impl PhoneChanged {
-    async fn send(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
-        let Self { auth, now } = self;
-        let (randomness, brand) = (&auth.world.randomness, &auth.world.settings.brand);
-        let subject = format!("Your {brand} phone number was changed");
+) -> Result<(), Failure> {
+    let (randomness, brand) = (&world.randomness, &world.settings.brand);
+    let subject = format!("Your {brand} phone number was changed");
+    let body = format!(
+        "Dear {},\n\n\
+         the phone number of your {brand} account was changed. For 24 hours, password reset codes still go to \
+         the number before.\n\n\
+         If it was not you, reset your password now: that ends all sessions. Then tell your administrator.\n",
+        outbox::name(&staff.first_name)
+    );
+    outbox::email(connection, randomness, now, &staff.email, &subject, &body, None).await?;
+    // After two changes within 24 hours, the owner has neither of the new numbers.
+    let numbers =
+        BTreeSet::from([staff.phone_number.clone(), otp::reset_phone(connection, staff, now).await?]);
+    for before in numbers {
+        let Some(before) = Msisdn::parse(&before) else { continue };
         let body = format!(
-            "Dear {},\n\n\
-             the phone number of your {brand} account was changed. For 24 hours, password reset codes still go to \
-             the number before.\n\n\
-             If it was not you, reset your password now: that ends all sessions. Then tell your administrator.\n",
-            outbox::name(&staff.first_name)
+            "The phone number of your {brand} account was changed. If it was not you, reset your password now: \
+             for 24 hours, the code comes to this number."
         );
-        outbox::email(connection, randomness, *now, &staff.email, &subject, &body, None).await?;
-        // After two changes within 24 hours, the owner has neither of the new numbers.
-        for before in
-            BTreeSet::from([staff.phone_number.clone(), otp::reset_phone(connection, staff, *now).await?])
-        {
-            let Some(before) = Msisdn::parse(&before) else { continue };
-            let body = format!(
-                "The phone number of your {brand} account was changed. If it was not you, reset your password now: \
-                 for 24 hours, the code comes to this number."
-            );
-            outbox::sms(connection, randomness, *now, &before, &body, None).await?;
-        }
-        Ok(())
+        outbox::sms(connection, randomness, now, &before, &body, None).await?;
     }
+    Ok(())
 }

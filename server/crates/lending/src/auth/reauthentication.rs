@@ -5,14 +5,11 @@ use std::net::IpAddr;
 use secrecy::SecretString;
 
 use super::{
-    Auth, Ruling, Staff,
+    Auth, AuthRefusal, Ruling, Staff,
     limits::{self, Action, Caller},
     session::{self, Session},
 };
-use crate::{
-    auth::AuthRefusal,
-    events::{EventKind, NewEvent},
-};
+use crate::events::{EventKind, NewEvent};
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
 

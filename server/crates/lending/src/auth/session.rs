@@ -7,9 +7,8 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 
-use super::{Auth, Staff, browser::Browser, hs256};
+use super::{Auth, AuthRefusal, Staff, browser::Browser, hs256};
 use crate::{
-    auth::AuthRefusal,
     events::{EventKind, NewEvent},
     world::World,
 };
@@ -84,15 +83,6 @@ const OPEN: &str = "
     INSERT INTO session (session_id, staff_id, created_at, expires_at, address, device)
     VALUES ($1, $2, $3, $4, $5, $6)";
 
-/// The network address and the browser that open a session.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// The network address.
-    pub address: IpAddr,
-    /// The browser and its system.
-    pub browser: Browser,
-}
-
 const SESSION_MINUTES: &str = "SELECT session_minutes FROM portal_rules";
 
 /// Returns the length of a new session: the deployment's, or the shorter one that an administrator has set.
@@ -117,16 +107,18 @@ pub struct NewSession {
     staff_id: StaffId,
     created_at: UnixMillis,
     expires_at: UnixMillis,
-    place: Place,
+    address: IpAddr,
+    browser: Browser,
 }
 
-/// Creates a session for `staff` that lasts for `length`, and its token, which is valid once the session is
-/// stored.
+/// Creates a session for `staff` that lasts for `length`, opened from `address` by `browser`, and its token, which
+/// is valid once the session is stored.
 pub fn prepare(
     auth: &Auth,
     staff: &Staff,
     length: Duration,
-    place: Place,
+    address: IpAddr,
+    browser: Browser,
 ) -> Result<(NewSession, String), Failure> {
     let created_at = auth.world.clock.now();
     let expires_at = created_at.plus(length);
@@ -135,7 +127,8 @@ pub fn prepare(
         staff_id: staff.staff_id.clone(),
         created_at,
         expires_at,
-        place,
+        address,
+        browser,
     };
     let token = auth.tokens.sign(&Claims {
         iss: ISSUER.to_owned(),
@@ -153,7 +146,7 @@ impl NewSession {
     pub async fn insert(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         query(OPEN)
             .bind_all((self.session_id, self.staff_id, self.created_at, self.expires_at))
-            .bind_all((self.place.address.to_string(), self.place.browser.0))
+            .bind_all((self.address.to_string(), self.browser.0))
             .run(connection)
             .await
     }

@@ -9,20 +9,17 @@ use secrecy::SecretString;
 use serde::Serialize;
 
 use super::{
-    Auth, Role, Ruling, Staff,
+    Auth, AuthRefusal, Role, Ruling, Staff,
     browser::Browser,
     client_address::ClientAddress,
     device::{self, DeviceCookie},
     fingerprint::Fingerprints,
     limits::{self, Action, Caller},
     otp::{Attempt, Otp, Purpose, Verdict},
-    session::{self, NewSession, Place},
+    session::{self, NewSession},
     trail::Visitor,
 };
-use crate::{
-    auth::AuthRefusal,
-    events::{EventKind, NewEvent},
-};
+use crate::events::{EventKind, NewEvent};
 use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId};
 use store::Connection;
 
@@ -97,8 +94,8 @@ pub async fn sign_in(
         let now = auth.world.clock.now();
         let mut reader = auth.world.database.read().await?;
         let staff = Staff::by_email(&mut reader, &email).await?;
-        let device = staff.as_ref().and_then(|staff| device.device(fingerprints, staff, now));
-        caller = caller.on(fingerprints, device.as_ref());
+        let device_id = staff.as_ref().and_then(|staff| device.device_id(fingerprints, staff, now));
+        caller = caller.on(fingerprints, device_id);
         // Callers over the limit must not reach the expensive hashing.
         limits::check(&mut reader, Action::Password, &caller, now).await?;
         (staff, session::length(&auth.world, &mut reader).await?)
@@ -108,11 +105,8 @@ pub async fn sign_in(
 
     let now = auth.world.clock.now();
     let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
-    let (session, token) = match &staff {
-        Some(staff) => session::prepare(auth, staff, length, Place { address, browser })
-            .map(|(session, token)| (Some(session), token))?,
-        None => (None, String::new()),
-    };
+    let prepare = |staff: &Staff| session::prepare(auth, staff, length, address, browser);
+    let (session, token) = staff.as_ref().map(prepare).transpose()?.unzip();
     let decision = Decision {
         staff: staff.clone(),
         matches,
@@ -137,7 +131,7 @@ pub async fn sign_in(
         .await?;
     event.log();
     decided.into_result()?;
-    let staff = staff.ok_or(AuthRefusal::UserNotFound)?;
+    let (staff, token) = staff.zip(token).ok_or(AuthRefusal::UserNotFound)?;
     tracing::info!(staff.id = %staff.staff_id, "session.opened");
     let device_cookie = device::set_cookie(auth, &staff, &token)?;
     Ok(SignedIn { token, staff, device_cookie })

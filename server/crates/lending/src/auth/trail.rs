@@ -45,14 +45,10 @@ impl Visitor {
         failure: &Failure,
         is_last: bool,
     ) -> Result<NewEvent, Failure> {
-        let event = NewEvent::new(self.at, kind, &self.account, Some(self.address));
-        let event = event.details(&failed_attempt(failure, is_last));
+        let further = if is_last { "; further attempts are refused for now" } else { "" };
+        let event = NewEvent::new(self.at, kind, &self.account, Some(self.address))
+            .details(&format!("{failure}{further}"));
         event.add(connection).await?;
         Ok(event)
     }
-}
-
-/// Describes why an attempt failed, and whether further ones are refused for now.
-pub(super) fn failed_attempt(failure: &Failure, is_last: bool) -> String {
-    if is_last { format!("{failure}; further attempts are refused for now") } else { failure.to_string() }
 }

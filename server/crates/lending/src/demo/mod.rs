@@ -52,9 +52,7 @@ const fn staff(
     DemoStaff { email, first_name, last_name, phone_number, role, is_active: true }
 }
 
-const ACCOUNTS: usize = 4;
-
-const STAFF: [DemoStaff; ACCOUNTS] = [
+const STAFF: [DemoStaff; 4] = [
     staff("admin@mkopo.test", "Achieng", "Otieno", "+254711000001", Role::Admin),
     staff("supervisor@mkopo.test", "Peter", "Njoroge", "+254711000002", Role::Supervisor),
     staff("agent@mkopo.test", "Wanjiru", "Maina", "+254711000003", Role::Agent),
@@ -73,10 +71,7 @@ pub fn welcome(address: &str) -> String {
     let mut text = format!("\n  Portal    {address}\n  Password  {PASSWORD}, for each of\n");
     for staff in &STAFF {
         let note = if staff.is_active { "" } else { " (deactivated)" };
-        text.push_str("            ");
-        text.push_str(staff.email);
-        text.push_str(note);
-        text.push('\n');
+        text.extend(["            ", staff.email, note, "\n"]);
     }
     text
 }
@@ -112,12 +107,11 @@ async fn is_empty(connection: &mut Connection) -> Result<bool, Failure> {
 }
 
 /// The hash of the password, for each account.
-pub type Hashes = [String; ACCOUNTS];
+pub type Hashes = Vec<String>;
 
 /// Hashes the password for each account, which takes too long for a transaction.
 pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
-    let hashes = try_join_all(STAFF.iter().map(|_| passwords.hash_for_demo(PASSWORD.into()))).await?;
-    hashes.try_into().map_err(|_| Failure::Internal("expected one hash for each account".to_owned()))
+    try_join_all(STAFF.iter().map(|_| passwords.hash_for_demo(PASSWORD.into()))).await
 }
 
 /// The demo data to make.

@@ -183,10 +183,17 @@ impl Row {
     /// Adds the row. Nobody knows the password of an account whose hash is `hash`.
     async fn add(self, connection: &mut Connection, hash: &str) -> Result<(), Failure> {
         match self {
-            Self::Staff(email, payout) => Ok(add_staff(connection, &email, &payout, hash).await?),
-            Self::Loan((loan, disbursed_at)) => Ok(loans::add(connection, &loan, disbursed_at).await?),
-            Self::Payout(payout) => add_payout(connection, payout).await,
+            Self::Staff(email, payout) => {
+                query(ADD_STAFF)
+                    .bind_all((&payout.user_id, email, &payout.user_first_name))
+                    .bind_all((&payout.user_last_name, hash, false, payout.created_at))
+                    .run(connection)
+                    .await?;
+            }
+            Self::Loan((loan, disbursed_at)) => loans::add(connection, &loan, disbursed_at).await?,
+            Self::Payout(payout) => add_payout(connection, payout).await?,
         }
+        Ok(())
     }
 }
 
@@ -201,19 +208,6 @@ async fn write(database: &Database, rows: Vec<Row>, hash: &str) -> Result<(), Fa
         transaction.commit().await?;
     }
     Ok(())
-}
-
-async fn add_staff(
-    connection: &mut Connection,
-    email: &str,
-    payout: &Record,
-    hash: &str,
-) -> Result<(), sqlx::Error> {
-    query(ADD_STAFF)
-        .bind_all((&payout.user_id, email, &payout.user_first_name))
-        .bind_all((&payout.user_last_name, hash, false, payout.created_at))
-        .run(connection)
-        .await
 }
 
 async fn add_payout(connection: &mut Connection, payout: Record) -> Result<(), Failure> {

@@ -49,11 +49,6 @@ impl NewEvent {
         Self { at, kind, who: who.into(), address, about: None, details: None, account: None }
     }
 
-    /// Creates an event by an administrator of the machine.
-    pub fn on_command_line(at: UnixMillis, kind: EventKind) -> Self {
-        Self::new(at, kind, COMMAND_LINE, None)
-    }
-
     /// Sets the keyed hash of the account, by which the lines of the log about one person can be found.
     pub fn of_account(self, account: &str) -> Self {
         Self { account: Some(account.to_owned()), ..self }
@@ -94,6 +89,15 @@ impl NewEvent {
             "event"
         );
     }
+}
+
+/// The details of a change: each value of `after` that differs from the same one of `before`, with its name.
+pub(crate) fn changes<const N: usize>(
+    before: [(&'static str, String); N],
+    after: [(&'static str, String); N],
+) -> String {
+    let changed = before.into_iter().zip(after).filter(|(before, after)| before != after);
+    changed.map(|(_, (name, value))| format!("{name}: {value}")).collect::<Vec<_>>().join(", ")
 }
 
 /// `text`, with only the first letter and the domain of an e-mail address.

@@ -16,7 +16,7 @@ use super::{
     Answer, DAILY_LIMIT, Outcome, Payment, Refusal,
     outcome::chosen_by_magic,
     receipt::receipt,
-    scenario::{latency, stored},
+    scenario::{SET_FLOAT, latency},
     status::VOID,
 };
 use base::{
@@ -62,7 +62,7 @@ struct Account {
     #[sqlx(flatten)]
     copy: DataCopy,
     float: Kes,
-    default_outcome: String,
+    default_outcome: Outcome,
     latency_ms: i64,
     spread_percent: i64,
     seed: i64,
@@ -104,8 +104,6 @@ const ENTER: &str = "
     FROM json_each($1) WHERE true
     ON CONFLICT DO NOTHING";
 
-const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
-
 const SET_DRAWN: &str = "UPDATE mobile_money_scenario SET drawn = $1 WHERE scenario_id = 'payouts'";
 
 const TAKE_NEXT: &str = "DELETE FROM mobile_money_next_outcome WHERE position <= $1";
@@ -133,7 +131,6 @@ async fn received_today(
 /// The part of the books that a set of requests needs, with the changes by requests already decided.
 pub(super) struct Books {
     account: Account,
-    default: Outcome,
     /// The result codes under originator ids.
     used: HashMap<TransactionId, String>,
     /// The amounts that phones received today, in KES.
@@ -158,14 +155,12 @@ impl Books {
         let used: Vec<(TransactionId, String)> = query_as(USED).bind(ids).fetch_all(&mut *connection).await?;
         let received = received_today(set, connection).await?;
         let count = i64::try_from(set.len()).unwrap_or(i64::MAX);
-        let next: Vec<(i64, String)> = query_as(NEXT).bind(count).fetch_all(connection).await?;
-        let next = next.into_iter().map(|(position, name)| Ok((position, stored(&name)?)));
+        let next: Vec<(i64, Outcome)> = query_as(NEXT).bind(count).fetch_all(connection).await?;
         Ok(Self {
-            default: stored(&account.default_outcome)?,
             account,
             used: used.into_iter().collect(),
             received,
-            next: next.collect::<Result<_, Failure>>()?,
+            next: next.into(),
             taken: None,
             spent: Kes::default(),
             drawn: 0,
@@ -232,7 +227,7 @@ impl Books {
     }
 
     fn take_next(&mut self) -> Outcome {
-        let Some((position, outcome)) = self.next.pop_front() else { return self.default };
+        let Some((position, outcome)) = self.next.pop_front() else { return self.account.default_outcome };
         self.taken = Some(position);
         outcome
     }

@@ -14,7 +14,7 @@ mod status;
 pub use outcome::{MAGIC, Magic, Outcome, Refusal, SUCCESS_TEXT};
 pub use receipt::receipt;
 pub use scenario::{Scenario, ScenarioChange};
-pub use status::{Inquiry, Status};
+pub use status::Status;
 
 use std::sync::Arc;
 

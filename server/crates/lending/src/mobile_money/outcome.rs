@@ -99,6 +99,8 @@ pub enum Outcome {
     ResultBeforeAnswer,
 }
 
+store::stored_as_text!(Outcome);
+
 impl Outcome {
     /// The name in the contract.
     pub fn name(self) -> &'static str {

@@ -8,7 +8,7 @@ const ALPHABET: &[u8; 36] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 /// A = January, day 1–9 and then A–V for 10–31, and seven random characters.
 pub fn receipt(now: UnixMillis, randomness: &Randomness) -> String {
     let date = now.in_nairobi();
-    let year = letter(u32::try_from(date.year() - 2006).unwrap_or(0) % 26);
+    let year = letter(u32::try_from(date.year() - 2006).unwrap_or(0));
     let month = letter(u32::from(date.month().unsigned_abs()) - 1);
     let day = char::from_digit(u32::from(date.day().unsigned_abs()), 36).unwrap_or('1').to_ascii_uppercase();
     let rest = (0..7).map(|_| char::from(ALPHABET[randomness.below(36) as usize]));

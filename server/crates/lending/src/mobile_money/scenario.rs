@@ -79,7 +79,7 @@ const CLEAR_NEXT: &str = "DELETE FROM mobile_money_next_outcome";
 
 const ADD_NEXT: &str = "INSERT INTO mobile_money_next_outcome (position, outcome) VALUES ($1, $2)";
 
-const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
+pub(super) const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
 
 impl MobileMoney {
     /// The current scenario.
@@ -127,29 +127,24 @@ impl ScenarioChange {
             query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
         }
         query(SET)
-            .bind_all((self.default.map(Outcome::name), self.latency_ms.map(i64::from)))
+            .bind_all((self.default, self.latency_ms.map(i64::from)))
             .bind_all((self.seed.map(i64::from), self.spread_percent.map(i64::from)))
             .execute(&mut *connection)
             .await?;
         let Some(next) = self.next else { return Ok(()) };
         query(CLEAR_NEXT).execute(&mut *connection).await?;
         for (position, outcome) in (1_i64..).zip(next) {
-            query(ADD_NEXT).bind(position).bind(outcome.name()).execute(&mut *connection).await?;
+            query(ADD_NEXT).bind(position).bind(outcome).execute(&mut *connection).await?;
         }
         Ok(())
     }
 }
 
 async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {
-    let (default, latency_ms, spread_percent, seed, float): (String, i64, i64, i64, Kes) =
+    let (default, latency_ms, spread_percent, seed, float) =
         query_as(SCENARIO).fetch_one(&mut *connection).await?;
-    let next: Vec<String> = query_scalar(NEXT).fetch_all(connection).await?;
-    let next = next.iter().map(|name| stored(name)).collect::<Result<_, _>>()?;
-    Ok(Scenario { default: stored(&default)?, latency_ms, spread_percent, float, seed, next })
-}
-
-pub(super) fn stored(name: &str) -> Result<Outcome, Failure> {
-    Outcome::from_name(name).ok_or_else(|| Failure::Internal(format!("unknown stored outcome {name}")))
+    let next = query_scalar(NEXT).fetch_all(connection).await?;
+    Ok(Scenario { default, latency_ms, spread_percent, float, seed, next })
 }
 
 /// The latency of the `drawn`th answer. With a spread, latencies are log-normally distributed, as those of real

@@ -1,7 +1,5 @@
 //! The status of a payment, and making it final.
 
-use std::time::Duration;
-
 use super::{MobileMoney, Refusal};
 use base::{
     clock::{Clock, UnixMillis},
@@ -33,19 +31,6 @@ pub enum Status {
     Void,
 }
 
-/// A request whose status is queried.
-#[derive(Clone, Debug)]
-pub struct Inquiry {
-    /// The id of the request.
-    pub originator_id: TransactionId,
-    /// The recipient.
-    pub phone_number: Msisdn,
-    /// The amount in KES.
-    pub amount: Kes,
-    /// The data that the request was made for.
-    pub copy: DataCopy,
-}
-
 const STATUS: &str = "
     SELECT receipt, result_code, requested_at, result_at, result_by FROM mobile_money_payment
     WHERE originator_id = $1";
@@ -69,12 +54,9 @@ impl Entered {
     fn is_processing(&self, clock: &Clock) -> bool {
         let now = clock.unset_now();
         // If base time was ahead too, more than the whole delay is left.
-        let is_plausible = self.result_by == NO_TIME || self.result_by.since(now) <= self.delay();
+        let delay = self.result_at.since(self.requested_at);
+        let is_plausible = self.result_by == NO_TIME || self.result_by.since(now) <= delay;
         clock.now() < self.result_at && now < self.result_by && is_plausible
-    }
-
-    fn delay(&self) -> Duration {
-        self.result_at.since(self.requested_at)
     }
 }
 
@@ -92,21 +74,27 @@ impl MobileMoney {
     }
 
     /// The status of a request that has expired, made final: if no request has arrived, the id is voided, and
-    /// a request that arrives later is refused. Waits for a request that is being entered.
+    /// a request that arrives later is refused. Waits for a request that is being entered. `copy` is the data
+    /// that the request was made for.
     ///
     /// So a payout that is recorded as not received can never be paid, whatever the callers' clocks. With a
     /// service that has no such call, a payout stays PENDING until the service itself reports a failure.
-    pub async fn void(&self, inquiry: Inquiry) -> Result<Status, Failure> {
+    pub async fn void(
+        &self,
+        originator_id: TransactionId,
+        phone_number: Msisdn,
+        amount: Kes,
+        copy: DataCopy,
+    ) -> Result<Status, Failure> {
         let clock = self.clock.clone();
         self.database
             .write_in_turn(async move |connection: &mut Connection| {
                 query(INSERT_VOID)
-                    .bind_all((&inquiry.originator_id, &inquiry.phone_number))
-                    .bind_all((inquiry.amount, VOID, clock.now(), clock.unset_now()))
-                    .bind_all((inquiry.copy.generation, inquiry.copy.timeline))
+                    .bind_all((&originator_id, &phone_number, amount, VOID))
+                    .bind_all((clock.now(), clock.unset_now(), copy.generation, copy.timeline))
                     .execute(&mut *connection)
                     .await?;
-                look_up(connection, &inquiry.originator_id, &clock).await
+                look_up(connection, &originator_id, &clock).await
             })
             .await
     }

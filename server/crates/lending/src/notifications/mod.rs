@@ -9,7 +9,7 @@ pub use messages::{Later, tell};
 
 use std::{collections::HashMap, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -30,22 +30,12 @@ const KEPT: Duration = Duration::from_hours(7 * 24);
 /// The maximum number of payouts listed, and of loans: many approved loans displace no failed payout.
 const LISTED: i64 = 50;
 
-/// The kind of a notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    PayoutCompleted,
-    PayoutFailed,
-    LoanApproved,
-}
-
-store::stored_as_text!(Kind);
-
 /// A notification.
 #[derive(Debug, Serialize, sqlx_macros::FromRow)]
 struct Notification {
     id: String,
-    kind: Kind,
+    /// `payout_completed`, `payout_failed` or `loan_approved`.
+    kind: String,
     at: UnixMillis,
     loan_id: LoanId,
     customer_name: String,
@@ -118,7 +108,8 @@ pub async fn latest(world: &World, staff_id: &StaffId) -> Result<Notifications, 
 /// The newest loan and the newest payouts, compared to find additions.
 #[derive(Clone, Debug, Default)]
 pub struct Newest {
-    loan: Option<String>,
+    /// The id of the newest loan.
+    pub loan: Option<String>,
     /// The number of notifications of each user, and the time of the last one.
     by_staff: HashMap<String, (i64, UnixMillis)>,
 }
@@ -145,11 +136,6 @@ pub async fn newest(connection: &mut Connection, staff: &[&str], now: UnixMillis
 }
 
 impl Newest {
-    /// Returns whether no loan was added since `before`.
-    pub fn has_loan_of(&self, before: &Self) -> bool {
-        self.loan == before.loan
-    }
-
     /// Returns the users for whom something was added since `before`.
     pub fn staff_unlike<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
         let changed = self.by_staff.iter().filter(|(id, newest)| before.by_staff.get(*id) != Some(newest));

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
-    message::{Mailbox, Message, MessageBuilder, header::ContentType},
+    message::{Mailbox, Message, header::ContentType},
 };
 use tracing::Instrument;
 
@@ -44,7 +44,7 @@ pub async fn keep_delivering(outbox: Outbox) {
         if let Err(failure) = round(&outbox, mailer.as_ref()).await {
             tracing::warn!(?failure, "outbox.round_failed");
         }
-        _ = tokio::time::timeout(POLL_INTERVAL, outbox.woken()).await;
+        _ = tokio::time::timeout(POLL_INTERVAL, outbox.new.notified()).await;
     }
 }
 
@@ -214,8 +214,7 @@ async fn attempt(outbox: &Outbox, mailer: &Mailer, message: Claimed) -> Result<(
 /// Returns the wait after an attempt: 1 s after the first, doubled after each further one, up to one minute.
 fn wait_after(attempts: i64) -> Duration {
     let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or(0);
-    let doubled = 1_u64.checked_shl(doublings).unwrap_or(u64::MAX);
-    Duration::from_secs(doubled).min(MAX_WAIT)
+    Duration::from_secs(2_u64.saturating_pow(doublings)).min(MAX_WAIT)
 }
 
 /// Sends messages to the mail server.
@@ -242,20 +241,17 @@ impl Mailer {
     }
 
     async fn send(&self, message: &Claimed) -> anyhow::Result<()> {
-        let written = self.builder(message)?.body(message.body.clone())?;
-        self.transport.send(written).await?;
-        Ok(())
-    }
-
-    fn builder(&self, message: &Claimed) -> anyhow::Result<MessageBuilder> {
         let created_at = u64::try_from(message.created_at.0).unwrap_or(0);
-        Ok(Message::builder()
+        let written = Message::builder()
             .message_id(Some(format!("<{}@{}>", message.message_id, self.from.email.domain())))
             .date(SystemTime::UNIX_EPOCH + Duration::from_millis(created_at))
             .from(self.from.clone())
             .to(message.recipient.parse()?)
             .subject(message.subject.clone())
-            .header(ContentType::TEXT_PLAIN))
+            .header(ContentType::TEXT_PLAIN)
+            .body(message.body.clone())?;
+        self.transport.send(written).await?;
+        Ok(())
     }
 }
 

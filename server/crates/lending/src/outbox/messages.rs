@@ -11,7 +11,7 @@ use base::{
     error::Failure,
     phone::Msisdn,
 };
-use store::{Connection, Database, QueryAs, query, query_as};
+use store::{Connection, Database, query, query_as};
 
 /// The channel by which a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,25 +69,15 @@ const MESSAGES: &str = "
       AND position > COALESCE((SELECT position FROM outbox_message WHERE message_id = $3), 0)
     ORDER BY position DESC LIMIT 1000";
 
-fn matching(filter: &MessageFilter) -> QueryAs<OutboxMessage> {
-    query_as(MESSAGES).bind_all((&filter.to, filter.channel, &filter.after))
-}
-
-/// The latest thousand messages that match `filter`, newest first.
-pub async fn messages(
-    connection: &mut Connection,
-    filter: &MessageFilter,
-) -> Result<Vec<OutboxMessage>, sqlx::Error> {
-    matching(filter).fetch_all(connection).await
-}
-
-/// Like [`messages`], but if there are none, waits up to `timeout` (in real time) for the first.
+/// The latest thousand messages that match `filter`, newest first. If there are none, waits up to `timeout`
+/// (in real time) for the first.
 pub async fn wait_for_messages(
     database: &Database,
     filter: &MessageFilter,
     timeout: Duration,
 ) -> Result<Vec<OutboxMessage>, Failure> {
-    database.wait_for_rows(timeout, || matching(filter)).await
+    let MessageFilter { to, channel, after } = filter;
+    database.wait_for_rows(timeout, || query_as(MESSAGES).bind_all((to, *channel, after))).await
 }
 
 const EMPTY: &str = "DELETE FROM outbox_message";

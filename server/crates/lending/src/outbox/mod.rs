@@ -4,7 +4,7 @@ mod deliver;
 mod messages;
 
 pub use deliver::{deliver_due, keep_delivering, next_delivery};
-pub use messages::{Channel, MessageFilter, OutboxMessage, empty, messages, recipient, wait_for_messages};
+pub use messages::{Channel, MessageFilter, OutboxMessage, empty, recipient, wait_for_messages};
 
 use std::sync::Arc;
 
@@ -133,11 +133,6 @@ impl Outbox {
     /// Notifies the sender of a new message. Call it after the commit.
     pub fn wake(&self) {
         self.new.notify_one();
-    }
-
-    /// Waits for the next notification.
-    async fn woken(&self) {
-        self.new.notified().await;
     }
 }
 

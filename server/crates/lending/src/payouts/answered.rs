@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::{PayoutStatus, Payouts, Record, Reply, records};
 use crate::{
@@ -50,7 +50,7 @@ impl Answered {
             202 => PayoutStatus::Pending,
             _ => PayoutStatus::Failed,
         };
-        let mut answers = self.latest();
+        let mut answers = self.0.lock();
         if answers.len() == MAX_ANSWERS {
             answers.pop_front();
         }
@@ -59,16 +59,12 @@ impl Answered {
     }
 
     fn all(&self) -> Vec<Answer> {
-        self.latest().iter().cloned().collect()
+        self.0.lock().iter().cloned().collect()
     }
 
     /// Forgets answers, so that they are named once.
     fn remove(&self, named: &[Answer]) {
-        self.latest().retain(|answer| named.iter().all(|named| named.payout_id != answer.payout_id));
-    }
-
-    fn latest(&self) -> MutexGuard<'_, VecDeque<Answer>> {
-        self.0.lock()
+        self.0.lock().retain(|answer| named.iter().all(|named| named.payout_id != answer.payout_id));
     }
 }
 

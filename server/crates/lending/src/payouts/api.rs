@@ -11,11 +11,10 @@ use axum::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DisbursementRequest, IdempotencyKey, KeyedCall, Payouts, Record, Reply};
+use super::{DisbursementRequest, IdempotencyKey, KeyedCall, PayoutRefusal, Payouts, Record, Reply};
 use crate::{
     auth::session::Session,
     lists::{List, PageQuery},
-    payouts::PayoutRefusal,
 };
 use base::{
     error::{Failure, FailureFormat, failure_media_type},

@@ -9,10 +9,10 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Value, json};
 
 use super::{
-    DisbursementRequest, FIRST_CHECK, KeyedCall, PayoutStatus, REQUEST_LIFETIME, Record, Reply,
-    idempotency::Keys, records,
+    DisbursementRequest, FIRST_CHECK, KeyedCall, PayoutRefusal, PayoutStatus, REQUEST_LIFETIME, Record,
+    Reply, idempotency::Keys, records,
 };
-use crate::{auth::AuthRefusal, loans::LoanStatus, mobile_money::Payment, payouts::PayoutRefusal};
+use crate::{auth::AuthRefusal, loans::LoanStatus, mobile_money::Payment};
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureFormat},

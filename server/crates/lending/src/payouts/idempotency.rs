@@ -18,8 +18,7 @@ use std::{
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{ANSWER_TIMEOUT, Record, Reply, records};
-use crate::payouts::PayoutRefusal;
+use super::{ANSWER_TIMEOUT, PayoutRefusal, Record, Reply, records};
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureFormat},

@@ -69,7 +69,7 @@ impl Deref for Payouts {
 }
 
 /// The status of a payout. PENDING becomes COMPLETED or FAILED, which are final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PayoutStatus {
     /// The payment was or will be requested; the result is not known yet.
@@ -81,17 +81,6 @@ pub enum PayoutStatus {
 }
 
 store::stored_as_text!(PayoutStatus);
-
-impl PayoutStatus {
-    /// Its name, in the contract and in the database.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "PENDING",
-            Self::Completed => "COMPLETED",
-            Self::Failed => "FAILED",
-        }
-    }
-}
 
 /// The maximum wait of an answer for mobile money. Callers time out after 10 s, so 'accepted' must be
 /// answered before.

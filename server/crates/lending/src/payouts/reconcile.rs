@@ -22,7 +22,7 @@ use super::{
     answered::keep_comparing,
     settle::{Verdict, settle},
 };
-use crate::mobile_money::{Delivery, Inquiry, Status};
+use crate::mobile_money::{Delivery, Status};
 use base::{
     clock::{Clock, UnixMillis},
     error::Failure,
@@ -119,8 +119,7 @@ async fn make_due(payouts: &Payouts) -> Result<(), Failure> {
         .world
         .database
         .write_in_turn(async move |connection: &mut Connection| {
-            query(MAKE_DUE).bind(now).execute(connection).await?;
-            Ok(())
+            Ok(query(MAKE_DUE).bind(now).run(connection).await?)
         })
         .await
 }
@@ -253,13 +252,7 @@ async fn lease(payouts: &Payouts) -> Result<Vec<OpenPayout>, Failure> {
 async fn check(payouts: &Payouts, open: OpenPayout) -> Result<bool, Failure> {
     let status = if open.is_expired(Now::on(&payouts.world.clock)) {
         let OpenPayout { transaction_id, amount, phone_number, copy, .. } = &open;
-        let inquiry = Inquiry {
-            originator_id: transaction_id.clone(),
-            phone_number: phone_number.clone(),
-            amount: *amount,
-            copy: *copy,
-        };
-        payouts.mobile_money.void(inquiry).await?
+        payouts.mobile_money.void(transaction_id.clone(), phone_number.clone(), *amount, *copy).await?
     } else {
         payouts.mobile_money.status(&open.transaction_id).await?
     };

@@ -2,11 +2,8 @@
 
 use serde::Serialize;
 
-use super::{PayoutStatus, Record};
-use crate::{
-    loans::{DisbursementStatus, LoanStatus},
-    payouts::PayoutRefusal,
-};
+use super::{PayoutRefusal, PayoutStatus, Record};
+use crate::loans::{DisbursementStatus, LoanStatus};
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureFormat},

@@ -96,16 +96,13 @@ pub(super) async fn settle(
     let written = settling.instrument(traces::step!("settle")).await?;
     Ok(written.map(|(settled, is_first)| {
         if is_first {
-            settled.record.log_settled();
-        }
-        if is_first && settled.record.is_later() {
-            payouts.outbox.wake();
-        }
-        if is_first {
-            payouts.world.tell(Happened::PayoutSettled {
-                status: settled.record.status.name(),
-                result_code: settled.record.result_code.clone(),
-            });
+            let Record { id, loan_id, status, result_code, .. } = &settled.record;
+            tracing::info!(loan.id = %loan_id, payout.id = %id, ?status, "payout.settled");
+            if settled.record.is_later() {
+                payouts.outbox.wake();
+            }
+            let (status, result_code) = (status.to_string(), result_code.clone());
+            payouts.world.tell(Happened::PayoutSettled { status, result_code });
         }
         settled
     }))
@@ -310,9 +307,5 @@ impl Record {
     /// Returns whether the payout settled after its call was answered.
     fn is_later(&self) -> bool {
         self.processed_at.is_some_and(|settled_at| settled_at.since(self.created_at) >= ANSWER_TIMEOUT)
-    }
-
-    fn log_settled(&self) {
-        tracing::info!(loan.id = %self.loan_id, payout.id = %self.id, status = ?self.status, "payout.settled");
     }
 }

@@ -48,10 +48,10 @@ async fn of_parts(
 pub async fn sums(
     connection: &mut Connection,
     parts: &[Range<UnixMillis>],
-) -> Result<Vec<BTreeMap<&'static str, Sum>>, sqlx::Error> {
+) -> Result<Vec<BTreeMap<PayoutStatus, Sum>>, sqlx::Error> {
     let mut found = vec![BTreeMap::new(); parts.len()];
     for (part, status, sum) in of_parts(connection, parts).await? {
-        found[part].insert(status.name(), sum);
+        found[part].insert(status, sum);
     }
     Ok(found)
 }

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    events::changes,
     rules::{self, PayoutRules},
     world::World,
 };
@@ -16,10 +17,11 @@ use settings::values;
 use store::{Connection, query, query_as};
 
 /// A language of the screens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     /// English.
+    #[default]
     En,
     /// Swahili.
     Sw,
@@ -28,7 +30,7 @@ pub enum Language {
 store::stored_as_text!(Language);
 
 /// A person's preferences.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx_macros::FromRow)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, sqlx_macros::FromRow)]
 #[serde(deny_unknown_fields)]
 pub struct Preferences {
     /// The language of the screens.
@@ -40,12 +42,6 @@ pub struct Preferences {
     pub notify_by_email: bool,
     /// `true` if the person gets an SMS then.
     pub notify_by_sms: bool,
-}
-
-impl Default for Preferences {
-    fn default() -> Self {
-        Self { language: Language::En, time_zone: None, notify_by_email: false, notify_by_sms: false }
-    }
 }
 
 /// A person's preferences, with the rules that hold for everybody.
@@ -97,7 +93,7 @@ async fn set(
     staff_id: &StaffId,
     new: &Preferences,
 ) -> Result<String, sqlx::Error> {
-    let changes = of(connection, staff_id).await?.changes_to(new);
+    let changes = changes(of(connection, staff_id).await?.in_words(), new.in_words());
     if !changes.is_empty() {
         query(SET)
             .bind_all((staff_id, new.language, &new.time_zone, new.notify_by_email, new.notify_by_sms))
@@ -116,27 +112,18 @@ impl Preferences {
         Ok(())
     }
 
-    /// Describes the changes to `new`, for the audit trail.
-    fn changes_to(&self, new: &Self) -> String {
-        let mut changes = Vec::new();
-        if self.language != new.language {
-            let name = match new.language {
-                Language::En => "English",
-                Language::Sw => "Swahili",
-            };
-            changes.push(format!("language: {name}"));
-        }
-        if self.time_zone != new.time_zone {
-            changes.push(format!("time zone: {}", new.time_zone.as_deref().unwrap_or("the portal's")));
-        }
-        for (name, old, new) in [
-            ("notifications by e-mail", self.notify_by_email, new.notify_by_email),
-            ("notifications by SMS", self.notify_by_sms, new.notify_by_sms),
-        ] {
-            if old != new {
-                changes.push(format!("{name}: {}", if new { "on" } else { "off" }));
-            }
-        }
-        changes.join(", ")
+    /// The preferences in words, for the audit trail.
+    fn in_words(&self) -> [(&'static str, String); 4] {
+        let language = match self.language {
+            Language::En => "English",
+            Language::Sw => "Swahili",
+        };
+        let on = |on: bool| if on { "on" } else { "off" }.to_owned();
+        [
+            ("language", language.to_owned()),
+            ("time zone", self.time_zone.clone().unwrap_or_else(|| "the portal's".to_owned())),
+            ("notifications by e-mail", on(self.notify_by_email)),
+            ("notifications by SMS", on(self.notify_by_sms)),
+        ]
     }
 }

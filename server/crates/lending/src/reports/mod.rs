@@ -15,7 +15,7 @@ use self::{
     period::Times,
 };
 use crate::{
-    payouts::{self, Latest, Record, Sum},
+    payouts::{self, Latest, PayoutStatus, Record, Sum},
     preferences,
     world::World,
 };
@@ -39,11 +39,10 @@ pub enum About {
 
 /// The query parameters of a report.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Question {
-    #[serde(default)]
     period: Period,
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     about: About,
     unit: Option<Unit>,
 }
@@ -122,8 +121,13 @@ pub async fn report(world: &World, staff_id: &StaffId, question: Question) -> Re
 }
 
 impl Bar {
-    fn of(from: UnixMillis, sums: &BTreeMap<&'static str, Sum>) -> Self {
-        let sum = |status: &str| sums.get(status).copied().unwrap_or_default();
-        Self { from, completed: sum("COMPLETED"), failed: sum("FAILED"), pending: sum("PENDING") }
+    fn of(from: UnixMillis, sums: &BTreeMap<PayoutStatus, Sum>) -> Self {
+        let sum = |status: PayoutStatus| sums.get(&status).copied().unwrap_or_default();
+        Self {
+            from,
+            completed: sum(PayoutStatus::Completed),
+            failed: sum(PayoutStatus::Failed),
+            pending: sum(PayoutStatus::Pending),
+        }
     }
 }

@@ -5,7 +5,7 @@ pub mod api;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{auth::session, world::World};
+use crate::{auth::session, events::changes, world::World};
 use base::{error::Failure, kes::Kes};
 use store::{Connection, query, query_as};
 use web::extract::LARGEST_INTEGER;
@@ -83,7 +83,7 @@ pub async fn set(world: &World, connection: &mut Connection, new: NewPortalRules
         .bind_all((new.auto_retry, new.retry_attempts))
         .execute(&mut *connection)
         .await?;
-    Ok(before.changes_to(&all(world, connection).await?))
+    Ok(changes(before.in_words(), all(world, connection).await?.in_words()))
 }
 
 const RESET: &str = "
@@ -122,19 +122,16 @@ impl NewPortalRules {
 }
 
 impl PortalRules {
-    /// Describes the changes to `new`, for the audit trail.
-    fn changes_to(&self, new: &Self) -> String {
-        let amount = |amount: Option<Kes>| amount.map_or("none".to_owned(), |amount| amount.to_string());
+    /// The rules in words, for the audit trail.
+    fn in_words(&self) -> [(&'static str, String); 5] {
+        let PayoutRules { maximum_amount, confirmation_required, auto_retry, retry_attempts } = self.payouts;
         let on = |on: bool| if on { "on" } else { "off" }.to_owned();
-        let (old, new_payouts) = (&self.payouts, &new.payouts);
-        let values = [
-            ("session minutes", self.session_minutes.to_string(), new.session_minutes.to_string()),
-            ("maximum amount", amount(old.maximum_amount), amount(new_payouts.maximum_amount)),
-            ("confirmation", on(old.confirmation_required), on(new_payouts.confirmation_required)),
-            ("automatic retry", on(old.auto_retry), on(new_payouts.auto_retry)),
-            ("retry attempts", old.retry_attempts.to_string(), new_payouts.retry_attempts.to_string()),
-        ];
-        let changed = values.iter().filter(|(_, old, new)| old != new);
-        changed.map(|(name, _, new)| format!("{name}: {new}")).collect::<Vec<_>>().join(", ")
+        [
+            ("session minutes", self.session_minutes.to_string()),
+            ("maximum amount", maximum_amount.map_or("none".to_owned(), |amount| amount.to_string())),
+            ("confirmation", on(confirmation_required)),
+            ("automatic retry", on(auto_retry)),
+            ("retry attempts", retry_attempts.to_string()),
+        ]
     }
 }

@@ -18,6 +18,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use serde::Serialize;
 use tokio::sync::watch::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
@@ -40,7 +41,8 @@ const MAX_PER_PERSON: u32 = 100;
 const MAX_STREAMS: i64 = 4096;
 
 /// Something that may have changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Topic {
     /// The pending list, the records, and with them reports.
     Loans,
@@ -178,16 +180,12 @@ impl Updates {
         self.0.seen.send_modify(|seen| change(Arc::make_mut(seen)));
     }
 
-    /// Ends the streams of the sessions for which `has_ended`.
-    fn end(&self, has_ended: impl Fn(&str) -> bool) {
+    /// Ends the streams of these sessions.
+    fn end<'a>(&self, session_ids: impl Iterator<Item = &'a str>) {
         let mut open = self.0.open.lock();
-        open.sessions.retain(|id, session| {
-            let ends = has_ended(id);
-            if ends {
-                session.end.cancel();
-            }
-            !ends
-        });
+        for session in session_ids.filter_map(|id| open.sessions.remove(id)) {
+            session.end.cancel();
+        }
     }
 }
 
@@ -209,7 +207,7 @@ impl Drop for Place {
 
 impl Seen {
     /// The topics that have changed for `staff_id` since change `number`.
-    fn topics_since(&self, number: u64, staff_id: &str) -> Vec<&'static str> {
+    fn topics_since(&self, number: u64, staff_id: &str) -> Vec<Topic> {
         let own = self.notifications_of.get(staff_id).copied().unwrap_or_default();
         [
             (self.loans, Topic::Loans),
@@ -218,7 +216,7 @@ impl Seen {
         ]
         .into_iter()
         .filter(|(changed, _)| *changed > number)
-        .map(|(_, topic)| topic.name())
+        .map(|(_, topic)| topic)
         .collect()
     }
 
@@ -231,17 +229,5 @@ impl Seen {
     fn change_of(&self, event_id: &str) -> Option<u64> {
         let (watch_id, number) = event_id.rsplit_once('.')?;
         number.parse().ok().filter(|number| watch_id == &*self.watch_id && *number <= self.latest)
-    }
-}
-
-impl Topic {
-    const ALL: [Self; 3] = [Self::Loans, Self::Notifications, Self::Settings];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Loans => "loans",
-            Self::Notifications => "notifications",
-            Self::Settings => "settings",
-        }
     }
 }

@@ -41,7 +41,7 @@ async fn next(place: &mut Place, told: Told) -> (Bytes, Told) {
             let seen = place.first_look().await;
             let changed = match before {
                 Some(before) => seen.topics_since(before, &place.staff_id),
-                None => Topic::ALL.map(Topic::name).to_vec(),
+                None => vec![Topic::Loans, Topic::Notifications, Topic::Settings],
             };
             let first = format!("retry: {RETRY}\n{}", event("ready", &seen.event_id(), &changed));
             return (first.into(), Told::Until(seen.latest));
@@ -76,6 +76,6 @@ impl Place {
     }
 }
 
-fn event(name: &str, id: &str, changed: &[&str]) -> String {
+fn event(name: &str, id: &str, changed: &[Topic]) -> String {
     format!("id: {id}\nevent: {name}\ndata: {}\n\n", json!({ "changed": changed }))
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Seen, Updates};
 use crate::notifications::{self, Newest};
 use base::error::Failure;
-use store::{Connection, query_as, query_scalar, version::Version};
+use store::{Connection, query_scalar, version::Version};
 use web::ready_body::Digest;
 
 /// Poll interval for changes made by other servers.
@@ -88,7 +88,7 @@ async fn look(
     let settings = before.settings != settings_now;
     let staff: Vec<&str> = open.iter().map(|(_, staff_id)| &**staff_id).collect();
     let newest = notifications::newest(&mut reader, &staff, updates.0.world.clock.now()).await?;
-    let told_all = settings || !newest.has_loan_of(&before.newest);
+    let told_all = settings || newest.loan != before.newest.loan;
     let told_to: HashSet<Arc<str>> = newest.staff_unlike(&before.newest).map(Arc::from).collect();
     let is_first = before.version.is_none();
     *before = Before {
@@ -132,13 +132,12 @@ async fn end_sessions(
     open: &[(Arc<str>, Arc<str>)],
 ) -> Result<(), Failure> {
     let asked: Vec<Value> = open.iter().map(|(session_id, _)| json!({ "id": &**session_id })).collect();
-    let still_open: Vec<(String,)> = query_as(STILL_OPEN)
+    let still_open: Vec<String> = query_scalar(STILL_OPEN)
         .bind_all((Value::from(asked).to_string(), updates.0.world.clock.now()))
         .fetch_all(reader)
         .await?;
-    let still_open: HashSet<&str> = still_open.iter().map(|(id,)| id.as_str()).collect();
-    let asked: HashSet<&str> = open.iter().map(|(id, _)| &**id).collect();
-    updates.end(|id| asked.contains(id) && !still_open.contains(id));
+    let still_open: HashSet<String> = still_open.into_iter().collect();
+    updates.end(open.iter().map(|(id, _)| &**id).filter(|id| !still_open.contains(*id)));
     Ok(())
 }
 
