@@ -49,7 +49,7 @@ impl Secrets {
     ///
     /// # Errors
     /// [`Failure::Internal`] if they can't be searched for.
-    pub fn of(snapshot: &Snapshot, tokens: &[&str]) -> Result<Self, Failure> {
+    pub(crate) fn of(snapshot: &Snapshot, tokens: &[&str]) -> Result<Self, Failure> {
         let mut known = HashSet::from([demo::PASSWORD.to_owned()]);
         known.extend(tokens.iter().map(|&token| token.to_owned()));
         known.extend(snapshot.codes.iter().map(|code| (**code).to_owned()));
