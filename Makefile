@@ -114,10 +114,11 @@ compose-test: ## Build the whole stack in containers, test it, break it, remove 
 	@tools/compose-test
 
 .PHONY: fuzz
-fuzz: tools python ## Send the server and its parsers much more generated input (CASES=)
+fuzz: tools python chromium kits ## Send the server and its parsers much more generated input, and the screens many texts that broke others (CASES=)
 	@PROPTEST_CASES=$(CASES) $(CARGO) test $(MANIFEST) --test api -- parsing::
 	@$(CARGO) build $(MANIFEST)
 	@contract/check --examples 500
+	@MKOPO_TEST_TEXTS=all npx playwright test --config e2e/playwright.config.ts any-text
 
 .PHONY: soak
 soak: tools ## Run the long payout tests: random schedules, kills, full disks, copies, several servers, a cluster that fails over; hostile requests; journeys whose exported traces are searched (SCHEDULES=, ROUNDS=, FAILOVERS=, REQUESTS=)
