@@ -6,9 +6,9 @@ use axum::http::{Method, StatusCode};
 use base::clock::UnixMillis;
 use lending::{mobile_money::Outcome, outbox};
 use serde_json::json;
-use store::{Connection, Reader, query, query_scalar};
+use store::{Connection, query};
 
-use crate::test_app::{TestApp, waiting};
+use crate::test_app::TestApp;
 
 const SESSIONS: &str = "
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < $1)
@@ -38,10 +38,6 @@ async fn add(app: &TestApp, sql: &'static str, count: i64, at: UnixMillis) {
     add.await.unwrap();
 }
 
-async fn count(app: &TestApp, sql: &'static str) -> i64 {
-    query_scalar(sql).fetch_one(&mut *reader(app).await).await.unwrap()
-}
-
 /// The result of `act`, and the counts before it and after each commit, until there are only `last`.
 async fn counts_while<T>(
     app: &TestApp,
@@ -51,11 +47,11 @@ async fn counts_while<T>(
 ) -> (T, Vec<i64>) {
     let mut commits = app.sandbox.database.commits();
     // Before it begins, which also connects: on a busy machine that takes longer than several transactions.
-    let mut counts = vec![count(app, sql).await];
+    let mut counts = vec![app.count(sql).await];
     let count_on = async {
         while counts.last() != Some(&last) {
             tokio::time::timeout(Duration::from_secs(10), commits.changed()).await.unwrap().unwrap();
-            let now = count(app, sql).await;
+            let now = app.count(sql).await;
             if counts.last() != Some(&now) {
                 counts.push(now);
             }
@@ -63,10 +59,6 @@ async fn counts_while<T>(
         counts
     };
     tokio::join!(act, count_on)
-}
-
-async fn reader(app: &TestApp) -> Reader {
-    app.sandbox.database.read().await.unwrap()
 }
 
 #[tokio::test]
@@ -77,7 +69,7 @@ async fn ending_sessions_touches_only_those_that_are_live() {
     let ended = app.console(Method::POST, "/staff/agent@mkopo.test/expire", None).await.json();
     assert_eq!(ended, json!({"ended": 1}));
     assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
-    assert_eq!(count(&app, "SELECT count(*) FROM session WHERE ended_at IS NOT NULL").await, 1);
+    assert_eq!(app.count("SELECT count(*) FROM session WHERE ended_at IS NOT NULL").await, 1);
 }
 
 #[tokio::test]
@@ -109,10 +101,9 @@ async fn old_keys_and_sessions_are_deleted_in_several_transactions() {
     const OLD_SESSIONS: &str = "SELECT count(*) FROM session WHERE session_id LIKE 'until-%'";
     let app = TestApp::start_with(&["--session-minutes", "4320"]).await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
     app.next_outcomes(&[Outcome::Slow]).await;
-    let open = waiting(&pending).next().unwrap();
-    assert_eq!(app.as_time_passes(agent.disburse_with_key(open, "open")).await.status, 202);
+    let open = agent.waiting_loan().await;
+    assert_eq!(app.as_time_passes(agent.disburse_with_key(&open, "open")).await.status, 202);
 
     let now = app.clock.now();
     let days = |days: u64| Duration::from_hours(24 * days);
@@ -138,5 +129,5 @@ async fn expired_codes_are_redacted_in_several_transactions() {
     let (delivered, counts) = counts_while(&app, CODED, 0, outbox::deliver_due(&app.sandbox.outbox)).await;
     delivered.unwrap();
     assert!(counts.len() > 2, "{counts:?}");
-    assert_eq!(count(&app, GIVEN_UP).await, 2100);
+    assert_eq!(app.count(GIVEN_UP).await, 2100);
 }

@@ -12,7 +12,7 @@ use std::{
 use axum::http::Method;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use store::{Connection, Database};
+use store::Connection;
 
 use crate::{
     test_app::{CONSOLE_TOKEN, JWT_SECRET, Listener, TestApp},
@@ -22,6 +22,14 @@ use crate::{
 pub fn mkopo() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
     command.env_clear().stdin(Stdio::null());
+    command
+}
+
+/// `mkopo serve`, with the secrets that servers on PostgreSQL need.
+pub fn serve() -> Command {
+    let mut command = mkopo();
+    command.args(["serve", "--listen", "127.0.0.1:0"]);
+    command.args(["--jwt-secret", JWT_SECRET, "--console-token", CONSOLE_TOKEN]);
     command
 }
 
@@ -187,29 +195,15 @@ fn a_database_of_a_newer_version_stops_the_start() {
     let data_dir = folder.path().to_str().unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let database = match test_store::url(folder.path()) {
-            Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
-            None => Database::open_in(folder.path()).await.unwrap(),
-        };
-        let migrate = database.write(async move |connection: &mut Connection| {
-            connection
-                .command(
-                    "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
-                         VALUES (9999, 'of next year', TRUE, '', 1)",
-                )
-                .await?;
-            Ok(())
-        });
+        let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                     VALUES (9999, 'of next year', TRUE, '', 1)";
+        let database = test_store::open(folder.path()).await;
+        let migrate =
+            database.write(async move |connection: &mut Connection| Ok(connection.command(newer).await?));
         migrate.await.unwrap();
         database.close().await;
     });
-    let output = mkopo()
-        .arg("serve")
-        .args(["--listen", "127.0.0.1:0", "--jwt-secret", JWT_SECRET, "--console-token", CONSOLE_TOKEN])
-        .args(test_store::options(folder.path()))
-        .output()
-        .unwrap();
-    let said = error_line(&output);
+    let said = error_line(&serve().args(test_store::options(folder.path())).output().unwrap());
     let setting = if test_store::is_postgres() { "MKOPO_DATABASE_URL" } else { "MKOPO_DATA_DIR" };
     assert!(said.contains("was created by a newer version of mkopo") && said.contains(setting), "{said}");
     assert!(test_store::is_postgres() || said.contains(data_dir), "{said}");
@@ -238,20 +232,7 @@ fn an_unusable_postgresql_stops_the_start_without_printing_its_password_on_postg
     ]
     .into_iter()
     .map(|url| {
-        let output = mkopo()
-            .args([
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--jwt-secret",
-                JWT_SECRET,
-                "--console-token",
-                CONSOLE_TOKEN,
-            ])
-            .env("MKOPO_DATABASE_URL", url)
-            .output()
-            .unwrap();
-        let said = error_line(&output);
+        let said = error_line(&serve().env("MKOPO_DATABASE_URL", url).output().unwrap());
         assert!(said.contains("MKOPO_DATABASE_URL") && !said.contains("a-wrong-password"), "{said}");
         said.replace(server, "[server]")
             .replace(database, "[database]")
@@ -331,8 +312,7 @@ async fn the_files_of_the_service_are_for_its_user_only_whatever_the_umask() {
     let folder = parent.path().join("data");
     let mut service = Command::new("sh")
         .args(["-c", "umask 000; exec \"$0\" serve --demo true --listen 127.0.0.1:0 \"$@\""])
-        .arg(env!("CARGO_BIN_EXE_mkopo"))
-        .arg("--data-dir")
+        .args([env!("CARGO_BIN_EXE_mkopo"), "--data-dir"])
         .arg(&folder)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap())
@@ -341,24 +321,16 @@ async fn the_files_of_the_service_are_for_its_user_only_whatever_the_umask() {
         .spawn()
         .unwrap();
     // It prints the console's address when it is ready.
-    let output = std::io::BufReader::new(service.stdout.take().unwrap());
+    let output = BufReader::new(service.stdout.take().unwrap());
     let lines = tokio::task::spawn_blocking(move || {
-        std::io::BufRead::lines(output).map_while(Result::ok).find(|line| line.contains("Console"))
+        output.lines().map_while(Result::ok).find(|line| line.contains("Console"))
     });
     let is_ready = lines.await.unwrap().is_some();
     let backup = parent.path().join("backup.db");
     let backed_up = Command::new("sh")
-        .args([
-            "-c",
-            "umask 000; exec \"$@\"",
-            "sh",
-            env!("CARGO_BIN_EXE_mkopo"),
-            "data",
-            "backup",
-            "--data-dir",
-        ])
-        .arg(&folder)
-        .arg(&backup)
+        .args(["-c", "umask 000; exec \"$0\" data backup \"$@\""])
+        .args([env!("CARGO_BIN_EXE_mkopo"), "--data-dir"])
+        .args([&folder, &backup])
         .output()
         .unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -406,11 +378,7 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     let answer = login().await;
     assert_eq!(answer.status, 200);
     let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
-    let me = async || {
-        let request =
-            crate::test_app::request(axum::http::Method::GET, "/api/v1/auth/me", Some(&token), None);
-        app.send(request).await
-    };
+    let me = async || app.with(&token).get("/api/v1/auth/me").await;
     assert_eq!(me().await.status, 200);
 
     let deactivated = command(&app, &["user", "deactivate", "grace@example.com"]).await;
@@ -555,29 +523,18 @@ fn the_service_and_every_command_without_one_can_read_the_database_url_from_a_fi
 async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let in_file = ["--data-dir".to_owned(), folder.path().to_str().unwrap().to_owned()];
-    let serve = || {
-        let mut command = mkopo();
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(folder.path());
-        command.args(["--jwt-secret", JWT_SECRET, "--console-token", CONSOLE_TOKEN]);
-        command
-    };
-    let in_folder = |arguments: &[&str]| {
-        let mut command = mkopo();
-        command.args(arguments).arg("--data-dir").arg(folder.path());
-        error_line(&command.output().unwrap()).replace(folder.path().to_str().unwrap(), "[folder]")
-    };
-    let mut service = serve().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let said = |output: &Output| error_line(output).replace(folder.path().to_str().unwrap(), "[folder]");
+    let in_folder = |arguments: &[&str]| said(&mkopo().args(arguments).args(&in_file).output().unwrap());
+    let mut service = serve().args(&in_file).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut log = BufReader::new(service.stderr.take().unwrap()).lines().map(Result::unwrap);
     assert!(log.any(|line| line.contains("listening")), "it stopped before it was ready");
-    let second = error_line(&serve().output().unwrap()).replace(folder.path().to_str().unwrap(), "[folder]");
+    let second = said(&serve().args(&in_file).output().unwrap());
     let backup = folder.path().join("monday.db");
-    let backup =
-        mkopo().args(["data", "backup", "--data-dir"]).arg(folder.path()).arg(&backup).output().unwrap();
+    let backup = mkopo().args(["data", "backup"]).args(&in_file).arg(&backup).output().unwrap();
     let added = [&["grace@example.com"], &GRACE[..], &["--password-stdin"]].concat();
     let said = [
         second,
-        error_line(&add_user(&in_file, &added, "Kahawa-2026\n").await)
-            .replace(folder.path().to_str().unwrap(), "[folder]"),
+        said(&add_user(&in_file, &added, "Kahawa-2026\n").await),
         in_folder(&["seed", "--loans", "1"]),
         in_folder(&["data", "restore", "-"]),
     ];
@@ -731,17 +688,8 @@ async fn lists_are_printed_as_json() {
 fn said_on(listen: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut command = mkopo();
-    command.args([
-        "serve",
-        "--demo",
-        "true",
-        "--log",
-        "off",
-        "--listen",
-        listen,
-        "--console-listen",
-        "127.0.0.1:0",
-    ]);
+    command.args(["serve", "--demo", "true", "--log", "off"]);
+    command.args(["--listen", listen, "--console-listen", "127.0.0.1:0"]);
     let mut service = command.env("MKOPO_DATA_DIR", folder.path()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(service.stdout.take().unwrap()).lines().map(Result::unwrap);
     let said = lines.take_while(|line| !line.contains("/console")).collect();

@@ -45,6 +45,12 @@ impl Served {
         TcpStream::connect(self.address).await.unwrap()
     }
 
+    /// Stops, and waits until all calls have ended.
+    pub async fn end(self) {
+        drop(self.stop);
+        self.serving.await.unwrap();
+    }
+
     /// Sends `bytes` and reads until the connection is closed.
     pub async fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect().await;
@@ -273,7 +279,7 @@ async fn a_shutdown_does_not_wait_for_idle_clients() {
     idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
     let mut first = [0; 12];
     idle.read_exact(&mut first).await.unwrap();
-    served.stop.send(()).unwrap();
-    tokio::time::timeout(Duration::from_secs(2), served.serving).await.unwrap().unwrap();
-    assert!(TcpStream::connect(served.address).await.is_err());
+    let address = served.address;
+    tokio::time::timeout(Duration::from_secs(2), served.end()).await.unwrap();
+    assert!(TcpStream::connect(address).await.is_err());
 }

@@ -2,12 +2,12 @@ use std::time::Duration;
 
 use axum::http::Method;
 use base::clock::Clock;
-use insta::assert_json_snapshot;
+use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
 
 use crate::{
     browser::Browser,
-    test_app::{NOON, TestApp, wait_until, waiting},
+    test_app::{NOON, TestApp, wait_until},
 };
 
 async fn set_clock(app: &TestApp, change: Value) -> Value {
@@ -64,8 +64,7 @@ async fn receipts_and_dates_follow_the_clock() {
     let app = TestApp::start().await;
     set_clock(&app, json!({"now": "2031-12-31T12:00:00Z"})).await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let paid = agent.disburse(waiting(&pending).next().unwrap()).await.json();
+    let paid = agent.disburse(&agent.waiting_loan().await).await.json();
     assert!(paid["mpesa_ref"].as_str().unwrap().starts_with("ZLV"), "{}", paid["mpesa_ref"]);
     assert_eq!(paid["created_at"], "2031-12-31T12:00:00.000Z");
 }
@@ -74,10 +73,9 @@ async fn receipts_and_dates_follow_the_clock() {
 async fn a_payout_returns_while_the_clock_is_stopped() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
     set_clock(&app, json!({"frozen": true})).await;
     app.set_console(Method::PUT, "/scenario", json!({"next": ["slow"]})).await;
-    let answer = app.as_time_passes(agent.disburse(waiting(&pending).next().unwrap())).await;
+    let answer = app.as_time_passes(agent.disburse(&agent.waiting_loan().await)).await;
     assert_eq!(answer.status, 202);
 }
 
@@ -106,46 +104,16 @@ async fn an_invalid_time_is_rejected_and_changes_nothing() {
         json!({"frozen": "yes"}),
         json!({"offset_ms": 5}),
     ] {
-        failures.push(app.console(Method::PUT, "/clock", Some(change)).await.failure());
+        failures.push(app.console(Method::PUT, "/clock", Some(change)).await.refusal());
     }
-    assert_json_snapshot!(failures, @r#"
-    [
-      [
-        422,
-        "invalid_request",
-        "\"-2h\" is not a duration such as 90s, 15m, 12h or 2d."
-      ],
-      [
-        422,
-        "invalid_request",
-        "\"a while\" is not a duration such as 90s, 15m, 12h or 2d."
-      ],
-      [
-        422,
-        "invalid_request",
-        "\"tomorrow\" is not a time such as 2026-11-14T09:00:00Z."
-      ],
-      [
-        422,
-        "invalid_request",
-        "The clock can be set to the years 2006 to 2099."
-      ],
-      [
-        422,
-        "invalid_request",
-        "The clock can be set to the years 2006 to 2099."
-      ],
-      [
-        422,
-        "invalid_request",
-        "The request body is invalid: invalid type: string, expected a boolean at line 1 column 15."
-      ],
-      [
-        422,
-        "invalid_request",
-        "The request body is invalid: unknown field `offset_ms`, expected one of `now`, `advance`, `frozen` at line 1 column 12."
-      ]
-    ]
+    assert_snapshot!(failures.join("\n"), @r#"
+    422 invalid_request: "-2h" is not a duration such as 90s, 15m, 12h or 2d.
+    422 invalid_request: "a while" is not a duration such as 90s, 15m, 12h or 2d.
+    422 invalid_request: "tomorrow" is not a time such as 2026-11-14T09:00:00Z.
+    422 invalid_request: The clock can be set to the years 2006 to 2099.
+    422 invalid_request: The clock can be set to the years 2006 to 2099.
+    422 invalid_request: The request body is invalid: invalid type: string, expected a boolean at line 1 column 15.
+    422 invalid_request: The request body is invalid: unknown field `offset_ms`, expected one of `now`, `advance`, `frozen` at line 1 column 12.
     "#);
     assert_eq!(app.clock.now(), NOON);
 }

@@ -9,12 +9,17 @@ use store::Connection;
 use crate::{
     browser::{Browser, hidden_fields, words},
     sandboxes::Given,
-    test_app::{Staff, TestApp, waiting},
+    test_app::{Answer, Staff, TestApp, waiting},
 };
 
 /// The pending loans and the records.
 async fn lists(agent: &Staff<'_>) -> (Vec<Value>, Vec<Value>) {
     (agent.pending().await, agent.records().await)
+}
+
+/// The names of the snapshots in a list of them.
+fn names_in(snapshots: &Answer) -> Vec<Value> {
+    snapshots.json().as_array().unwrap().iter().map(|one| one["name"].clone()).collect()
 }
 
 async fn reset(app: &TestApp, body: Option<Value>) {
@@ -55,11 +60,8 @@ async fn a_server_that_has_not_noticed_a_reset_settles_nothing_by_the_clock_befo
     assert_eq!(clock_of_other["now"], "2037-01-01T00:00:00.000Z");
 
     reset(&app, None).await;
-    assert_eq!(
-        payouts::reconcile(&other.sandbox.payouts).await.unwrap(),
-        0,
-        "the demo's two are due tomorrow"
-    );
+    let settled = payouts::reconcile(&other.sandbox.payouts).await.unwrap();
+    assert_eq!(settled, 0, "the demo's two are due tomorrow");
 
     assert_eq!(app.console(Method::GET, "/outbox", None).await.json(), json!([]));
     assert_eq!(app.assert_every_shilling_is_accounted_for().await.pending, 2);
@@ -107,16 +109,11 @@ async fn real_data_is_never_replaced_by_demo_data() {
 async fn a_snapshot_is_restored_exactly() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    agent.disburse(waiting(&pending).next().unwrap()).await;
+    agent.disburse(&agent.waiting_loan().await).await;
     app.post("/api/v1/auth/request-signin-otp", json!({"email": "admin@mkopo.test"})).await;
     app.set_console(Method::PUT, "/scenario", json!({"next": ["slow"], "float": 7_000_000})).await;
-    app.set_console(
-        Method::POST,
-        "/faults",
-        json!({"path": "/api/v1/auth/login", "kind": "status", "status": 503}),
-    )
-    .await;
+    let fault = json!({"path": "/api/v1/auth/login", "kind": "status", "status": 503});
+    app.set_console(Method::POST, "/faults", fault).await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
     // What is pending would settle in the background while the test runs.
     payouts::reconcile(&app.sandbox.payouts).await.unwrap();
@@ -215,10 +212,7 @@ async fn a_snapshot_for_which_a_sandbox_has_no_room_is_not_saved() {
         .write(async |connection: &mut Connection| Ok(connection.command(LARGE_SNAPSHOT).await?));
     fill.await.unwrap();
     drop(in_use);
-    let names = async || {
-        let snapshots = one.console(Method::GET, "/data/snapshots", None).await.json();
-        snapshots.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>()
-    };
+    let names = async || names_in(&one.console(Method::GET, "/data/snapshots", None).await);
     let refused = one.console(Method::POST, "/data/snapshots/one-more", None).await.failure();
     assert_eq!(
         (refused.0, refused.2.as_str()),
@@ -237,10 +231,7 @@ async fn snapshots_are_listed_replaced_and_removed() {
         assert_eq!(app.console(Method::POST, &format!("/data/snapshots/{name}"), None).await.status, 201);
     }
     reset(&app, None).await;
-    let names = async || {
-        let snapshots = app.console(Method::GET, "/data/snapshots", None).await.json();
-        snapshots.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>()
-    };
+    let names = async || names_in(&app.console(Method::GET, "/data/snapshots", None).await);
     assert_eq!(names().await, ["a", "b"], "a reset keeps them");
     assert_eq!(app.console(Method::DELETE, "/data/snapshots/a", None).await.status, 204);
     assert_eq!(names().await, ["b"]);
@@ -253,10 +244,7 @@ async fn unknown_and_invalid_snapshot_names_are_rejected() {
     let before = lists(&app.sign_in("agent").await).await;
     for method in [Method::PUT, Method::DELETE] {
         let answer = app.console(method, "/data/snapshots/gone", None).await;
-        assert_eq!(
-            answer.failure(),
-            (404, "snapshot_not_found".to_owned(), "There is no snapshot gone.".to_owned())
-        );
+        assert_eq!(answer.refusal(), "404 snapshot_not_found: There is no snapshot gone.");
     }
     for name in ["..", ".hidden", "a%2Fb", "..%2F..%2Fetc", "a%20b", "%00", &"a".repeat(65), "k%C3%A4se"] {
         for method in [Method::POST, Method::PUT, Method::DELETE] {
@@ -282,12 +270,8 @@ async fn the_page_saves_restores_removes_and_resets_data() {
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
     assert!(words(&gone).contains("There is no snapshot before-the-test."));
     let agent = app.sign_in("agent").await;
-    assert!(
-        browser
-            .done("/console/data", "reset", &[("seed", "7"), ("confirmed", "yes")])
-            .await
-            .contains("The demo data is restored.")
-    );
+    let done = browser.done("/console/data", "reset", &[("seed", "7"), ("confirmed", "yes")]).await;
+    assert!(done.contains("The demo data is restored."), "{done}");
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
 }
 

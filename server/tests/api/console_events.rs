@@ -1,9 +1,6 @@
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
-use axum::{
-    extract::ConnectInfo,
-    http::{Method, StatusCode},
-};
+use axum::http::{Method, StatusCode};
 use lending::demo;
 use mkopo::retention;
 use serde_json::{Value, json};
@@ -11,8 +8,8 @@ use serde_json::{Value, json};
 use crate::{
     browser::{Browser, post},
     command_line::{self, mkopo},
-    slices::{build, portal, publish},
-    test_app::{CONSOLE_TOKEN, Listener, Status, TestApp, request},
+    slices::{build, publish, started},
+    test_app::{CONSOLE_TOKEN, Listener, Status, TestApp, account, request, sent_from},
 };
 
 const DAY: Duration = Duration::from_hours(24);
@@ -26,13 +23,21 @@ async fn events(app: &TestApp, query: &str) -> Vec<Value> {
     events
 }
 
+/// Kind, what it is about and details of each, in a line.
+fn lines(events: &[Value]) -> String {
+    let text = |event: &Value, field: &str| event[field].as_str().unwrap_or("-").to_owned();
+    let line = |event| ["kind", "about", "details"].map(|field| text(event, field)).join(" ");
+    events.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Kind, who and what it is about.
 fn short(event: &Value) -> [&str; 3] {
     ["kind", "who", "about"].map(|field| event[field].as_str().unwrap_or("-"))
 }
 
-async fn kinds(app: &TestApp) -> Vec<String> {
-    events(app, "?limit=1000").await.iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect()
+/// The kinds of the events that match `query`, the oldest first.
+async fn kinds(app: &TestApp, query: &str) -> Vec<String> {
+    events(app, query).await.iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect()
 }
 
 async fn wrong_password(app: &TestApp, address: &str, email: &str) -> Status {
@@ -119,13 +124,9 @@ async fn console_sign_ins_and_wrong_tokens_are_events() {
 // S-103
 #[tokio::test]
 async fn every_call_that_changes_something_is_an_event_and_a_refused_one_is_not() {
-    let portal = portal();
-    let app = TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap()]).await;
+    let (app, _portal) = started().await;
     let loan = json!({"loan": {"loan_id": "LN-1", "customer_phone_number": "+254711222333"}});
-    let grace = json!({
-        "email": "Grace@example.com", "first_name": "Grace", "last_name": "Wekesa",
-        "phone_number": "0712345678", "role": "agent", "password": "Kahawa-2026",
-    });
+    let grace = account("Grace@example.com");
     let fault = json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 1});
     let both = json!({"role": "supervisor", "is_active": false});
     for (method, path, body) in [
@@ -161,15 +162,10 @@ async fn every_call_that_changes_something_is_an_event_and_a_refused_one_is_not(
     app.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
     app.console(Method::DELETE, "/slices/mfe-loans", None).await;
     let written = events(&app, "").await;
-    let written: Vec<String> = written
-        .iter()
-        .inspect(|event| assert_eq!((&event["who"], &event["times"]), (&json!("operator"), &json!(1))))
-        .map(|event| {
-            let details = event["details"].as_str().unwrap_or("-");
-            format!("{} {} {details}", event["kind"].as_str().unwrap(), short(event)[2])
-        })
-        .collect();
-    insta::assert_snapshot!(written.join("\n"), @"
+    for event in &written {
+        assert_eq!((&event["who"], &event["times"]), (&json!("operator"), &json!(1)));
+    }
+    insta::assert_snapshot!(lines(&written), @"
     account_opened grace@example.com role: agent
     account_deactivated grace@example.com -
     role_changed grace@example.com role: supervisor
@@ -225,14 +221,7 @@ async fn every_form_is_an_event_with_its_operator_and_a_rejected_one_is_not() {
     let written = events(&app, "").await;
     let operator = &written[0]["who"];
     assert!(written.iter().all(|event| event["who"] == *operator));
-    let written: Vec<String> = written
-        .iter()
-        .map(|event| {
-            let details = event["details"].as_str().unwrap_or("-");
-            format!("{} {} {details}", event["kind"].as_str().unwrap(), short(event)[2])
-        })
-        .collect();
-    insta::assert_snapshot!(written.join("\n"), @"
+    insta::assert_snapshot!(lines(&written), @"
     console_signed_in - -
     role_changed agent@mkopo.test role: admin
     account_deactivated agent@mkopo.test -
@@ -266,7 +255,7 @@ async fn nothing_on_the_console_empties_the_trail_or_changes_its_times() {
     let written = events(&app, "").await;
     assert!(written.iter().all(|event| event["at"] == "2026-11-14T09:00:00.000Z"));
     assert_eq!(
-        kinds(&app).await,
+        kinds(&app, "?limit=1000").await,
         ["signed_in", "snapshot_saved", "clock_set", "signed_in", "data_reset", "snapshot_restored"]
     );
 }
@@ -279,7 +268,7 @@ async fn events_are_kept_for_400_days() {
     app.clock.advance(DAY * 399);
     retention::delete_old(&app.sandbox.slices).await.unwrap();
     app.sign_in("supervisor").await;
-    assert_eq!(kinds(&app).await.len(), 2);
+    assert_eq!(kinds(&app, "?limit=1000").await.len(), 2);
     app.clock.advance(DAY);
     retention::delete_old(&app.sandbox.slices).await.unwrap();
     assert_eq!(
@@ -311,21 +300,17 @@ async fn refused_attempts_write_nothing_and_the_last_allowed_one_says_so() {
 #[tokio::test]
 async fn a_flood_from_many_addresses_is_listed_a_thousand_times_an_hour_and_counted_then() {
     let app = TestApp::start().await;
-    let attempt = async |n: u16| {
-        let mut wrong = request(Method::GET, "/console/api/staff", Some("wrong"), None);
-        let peer = SocketAddr::from(([198, 51, 100, u8::try_from(n / 90).unwrap()], 40_000));
-        wrong.extensions_mut().insert(ConnectInfo(peer));
-        app.send(wrong).await.status
+    let attempt = async |n: u32| {
+        let wrong = request(Method::GET, "/console/api/staff", Some("wrong"), None);
+        app.send(sent_from(&format!("198.51.100.{}", n / 90), wrong)).await.status
     };
     for n in 0..1010 {
         assert_eq!(attempt(n).await, StatusCode::UNAUTHORIZED);
     }
     app.sign_in("agent").await;
     let latest = events(&app, "?limit=3").await;
-    assert_eq!(
-        latest.iter().map(|event| event["kind"].as_str().unwrap()).collect::<Vec<_>>(),
-        ["console_sign_in_failed", "failures_not_listed", "signed_in"]
-    );
+    let latest_kinds: Vec<&Value> = latest.iter().map(|event| &event["kind"]).collect();
+    assert_eq!(latest_kinds, ["console_sign_in_failed", "failures_not_listed", "signed_in"]);
     assert_eq!(latest[1]["times"], 10);
     app.clock.advance(Duration::from_mins(61));
     attempt(1011).await;
@@ -342,10 +327,7 @@ async fn events_are_searched_by_kind_person_address_and_time() {
     app.clock.advance(Duration::from_mins(1));
     app.set_console(Method::PATCH, &format!("/staff/{email}"), json!({"role": "admin"})).await;
     app.sign_in("supervisor").await;
-    let found = async |query: &str| {
-        let found = events(&app, query).await;
-        found.iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
-    };
+    let found = async |query: &str| kinds(&app, query).await;
     assert_eq!(found("?kind=sign_in_failed").await, ["sign_in_failed"]);
     assert_eq!(found(&format!("?who={email}")).await, ["signed_in", "sign_in_failed", "role_changed"]);
     assert_eq!(found("?who=agent").await, ["signed_in", "role_changed"]);
@@ -396,26 +378,11 @@ async fn older_events_are_a_click_away_with_the_same_filter() {
 async fn an_act_whose_event_can_not_be_written_is_not_done() {
     let app = TestApp::start_on_file().await;
     // A full disk would do the same to both.
-    let file = app.data_dir().join("mkopo.db");
-    let sabotage = tokio::task::spawn_blocking(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            use sqlx::{ConnectOptions, Connection};
-            let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
-            let mut connection = options.connect().await.unwrap();
-            let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END";
-            sqlx::query(refuse).execute(&mut connection).await.unwrap();
-            connection.close().await.unwrap();
-        });
-    });
-    sabotage.await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END";
+    app.write(refuse).await.unwrap();
     let path = "/staff/agent@mkopo.test";
-    let change = request(
-        Method::PATCH,
-        &format!("/console/api{path}"),
-        Some(CONSOLE_TOKEN),
-        Some(json!({"role": "admin"})),
-    );
+    let (call, admin) = (format!("/console/api{path}"), json!({"role": "admin"}));
+    let change = request(Method::PATCH, &call, Some(CONSOLE_TOKEN), Some(admin));
     let change = app.send_to(Listener::Console, change).await;
     assert_eq!(change.status, StatusCode::INTERNAL_SERVER_ERROR);
     assert_eq!(app.console(Method::GET, path, None).await.json()["role"], "agent");

@@ -1,21 +1,22 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use axum::http::{Method, StatusCode};
-use insta::assert_json_snapshot;
+use insta::{assert_json_snapshot, assert_snapshot};
 use mkopo::{
     faults::{self, NewFault},
-    http::connections::{self, Limits},
+    http::connections::Limits,
 };
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
 };
 
 use crate::{
     browser::{Browser, html, words},
+    connections::served_by,
     contract::words_of,
-    test_app::{Listener, TestApp, disbursement_of, waiting},
+    test_app::{Listener, Staff, TestApp, disbursement_of, payout_path},
 };
 
 pub async fn add_fault(app: &TestApp, fault: Value) -> Value {
@@ -31,19 +32,13 @@ async fn hits(app: &TestApp) -> Vec<i64> {
 
 /// Sends `request` over a real connection; returns the answer and how the connection ended.
 pub async fn over_the_wire(app: &TestApp, request: &str) -> (String, std::io::Result<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let router = mkopo::portal_router(app.sandbox.clone());
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving =
-        tokio::spawn(connections::serve(listener, router, Limits::default(), async { _ = stopped.await }));
-    let mut stream = TcpStream::connect(address).await.unwrap();
+    let served = served_by(app.clone(), Limits::default()).await;
+    let mut stream = served.connect().await;
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await.unwrap();
     drop(stream);
-    drop(stop);
-    serving.await.unwrap();
+    served.end().await;
     (String::from_utf8_lossy(&answer).into_owned(), read.map(|_| ()))
 }
 
@@ -55,16 +50,19 @@ pub fn raw_request(method: &str, path: &str, token: &str, body: &str) -> String 
     )
 }
 
+/// The request that pays `loan` out, as it is sent.
+fn raw_payout(agent: &Staff<'_>, loan: &Value) -> String {
+    raw_request("POST", &payout_path(loan), &agent.token, &disbursement_of(loan).to_string())
+}
+
 #[tokio::test]
 async fn a_call_fails_with_the_given_status() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let path = "/api/v1/disbursements/pending";
-    let fault = add_fault(
-        &app,
-        json!({"method": "get", "path": path, "kind": "status", "status": 503, "seed": 7, "times": 2}),
-    )
-    .await;
+    let fault =
+        json!({"method": "get", "path": path, "kind": "status", "status": 503, "seed": 7, "times": 2});
+    let fault = add_fault(&app, fault).await;
     assert_json_snapshot!(fault, {".id" => "[id]"}, @r#"
     {
       "hits": 0,
@@ -81,13 +79,7 @@ async fn a_call_fails_with_the_given_status() {
     }
     "#);
     let failed = agent.get(path).await;
-    assert_json_snapshot!(failed.failure(), @r#"
-    [
-      503,
-      "injected_fault",
-      "This call failed on purpose because of a fault that is set in the console."
-    ]
-    "#);
+    assert_snapshot!(failed.refusal(), @"503 injected_fault: This call failed on purpose because of a fault that is set in the console.");
     assert_eq!(failed.headers["retry-after"], "1");
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 200, "other calls succeed");
     assert_eq!(agent.get(path).await.status, 503);
@@ -112,10 +104,11 @@ async fn the_same_seed_fails_the_same_calls() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let mut sequences = Vec::new();
+    let mut fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503, "probability": 0.5});
     for seed in [7, 7, 8] {
         app.console(Method::DELETE, "/faults", None).await;
-        let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503, "probability": 0.5, "seed": seed});
-        add_fault(&app, fault).await;
+        fault["seed"] = json!(seed);
+        add_fault(&app, fault.clone()).await;
         let mut sequence = String::new();
         for _ in 0..20 {
             sequence.push(if agent.get("/api/v1/auth/me").await.status == 503 { 'x' } else { '.' });
@@ -142,12 +135,9 @@ async fn a_lost_response_does_not_undo_the_payout() {
     for kind in ["drop", "reset"] {
         let app = TestApp::start().await;
         let agent = app.sign_in("agent").await;
-        let pending = agent.pending().await;
-        let loan = waiting(&pending).next().unwrap();
-        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+        let loan = &agent.waiting_loan().await;
         add_fault(&app, json!({"path": "/api/v1/disbursements/*/disburse", "kind": kind, "times": 1})).await;
-        let request = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string());
-        let (answer, ended) = over_the_wire(&app, &request).await;
+        let (answer, ended) = over_the_wire(&app, &raw_payout(&agent, loan)).await;
         assert_eq!(answer, "", "{kind}");
         match (kind, ended) {
             ("reset", Err(error)) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset),
@@ -187,10 +177,8 @@ async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_l
     let without_tls = "\r\nuser-agent: Mozilla/5.0 (X11; Linux x86_64)\r\nhost";
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    let pay = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string());
+    let loan = &agent.waiting_loan().await;
+    let pay = raw_payout(&agent, loan);
     let address = address_of(&app).await;
     for (kind, when, paid, browser) in [
         ("drop", "before", 0, browser),
@@ -198,6 +186,7 @@ async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_l
         ("reset", "after", 1, without_tls),
     ] {
         let pay = pay.replace("\r\nhost", browser);
+        let path = payout_path(loan);
         let fault = json!({"method": "POST", "path": path, "kind": kind, "when": when, "times": 1});
         add_fault(&app, fault).await;
         let mut kept = kept_connection(&address, browser, &agent.token).await;
@@ -216,9 +205,8 @@ async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_l
 async fn a_call_that_a_browser_repeats_on_another_new_connection_is_cut_again() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    let loan = &agent.waiting_loan().await;
+    let path = payout_path(loan);
     let fault = json!({"method": "POST", "path": path, "kind": "drop", "when": "before", "times": 1});
     add_fault(&app, fault).await;
     let address = address_of(&app).await;
@@ -226,8 +214,7 @@ async fn a_call_that_a_browser_repeats_on_another_new_connection_is_cut_again() 
         let browser = format!(
             "\r\nsec-fetch-site: same-origin\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-{act}-01\r\nhost"
         );
-        let pay = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string());
-        pay.replace("\r\nhost", &browser)
+        raw_payout(&agent, loan).replace("\r\nhost", &browser)
     };
     for _ in 0..3 {
         let mut new = TcpStream::connect(&address).await.unwrap();
@@ -245,14 +232,12 @@ async fn a_program_that_repeats_no_call_loses_the_answer_of_a_kept_connection_on
     let node = "\r\nsec-fetch-mode: cors\r\nuser-agent: node\r\nhost";
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    add_fault(&app, json!({"path": path, "kind": "drop", "when": "after", "times": 1})).await;
+    let loan = &agent.waiting_loan().await;
+    let fault = json!({"path": payout_path(loan), "kind": "drop", "when": "after", "times": 1});
+    add_fault(&app, fault).await;
     let address = address_of(&app).await;
     let mut kept = kept_connection(&address, node, &agent.token).await;
-    let pay = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string())
-        .replace("\r\nhost", node);
+    let pay = raw_payout(&agent, loan).replace("\r\nhost", node);
     assert_eq!(exchange(&mut kept, &pay).await, "");
     assert_eq!(agent.records_of(loan).await[0]["status"], "COMPLETED");
     assert_eq!(agent.disburse(loan).await.failure().1, "already_disbursed");
@@ -262,12 +247,9 @@ async fn a_program_that_repeats_no_call_loses_the_answer_of_a_kept_connection_on
 async fn a_call_that_is_dropped_before_processing_has_no_effect() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    add_fault(&app, json!({"path": path, "kind": "drop", "when": "before"})).await;
-    let request = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string());
-    assert_eq!(over_the_wire(&app, &request).await.0, "");
+    let loan = &agent.waiting_loan().await;
+    add_fault(&app, json!({"path": payout_path(loan), "kind": "drop", "when": "before"})).await;
+    assert_eq!(over_the_wire(&app, &raw_payout(&agent, loan)).await.0, "");
     assert!(agent.records_of(loan).await.is_empty());
 }
 
@@ -348,26 +330,23 @@ async fn an_invalid_fault_is_rejected() {
         json!({"path": me, "kind": "drop", "method": "FETCH"}),
         json!({"path": me, "kind": "truncate", "when": "before"}),
     ] {
-        let (status, _, text) = app.console(Method::POST, "/faults", Some(fault)).await.failure();
-        failures.push(format!("{status} {text}"));
+        failures.push(app.console(Method::POST, "/faults", Some(fault)).await.refusal());
     }
-    assert_json_snapshot!(failures, @r#"
-    [
-      "422 path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.",
-      "422 path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.",
-      "422 path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.",
-      "422 The request body is invalid: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.",
-      "422 A fault of kind status needs a status from 400 to 599.",
-      "422 A fault of kind status needs a status from 400 to 599.",
-      "422 Only a fault of kind status has a status.",
-      "422 A fault of kind latency needs ms from 1 to 25000.",
-      "422 Only a fault of kind latency has ms.",
-      "422 probability must be above 0 and at most 1.",
-      "422 times must be between 1 and 1000000.",
-      "422 method must be GET, POST, PUT, PATCH or DELETE; omit it for all methods.",
-      "422 A fault of kind truncate or malformed changes the response, so when must be after."
-    ]
-    "#);
+    assert_snapshot!(failures.join("\n"), @"
+    422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
+    422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
+    422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
+    422 invalid_request: The request body is invalid: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.
+    422 invalid_request: A fault of kind status needs a status from 400 to 599.
+    422 invalid_request: A fault of kind status needs a status from 400 to 599.
+    422 invalid_request: Only a fault of kind status has a status.
+    422 invalid_request: A fault of kind latency needs ms from 1 to 25000.
+    422 invalid_request: Only a fault of kind latency has ms.
+    422 invalid_request: probability must be above 0 and at most 1.
+    422 invalid_request: times must be between 1 and 1000000.
+    422 invalid_request: method must be GET, POST, PUT, PATCH or DELETE; omit it for all methods.
+    422 invalid_request: A fault of kind truncate or malformed changes the response, so when must be after.
+    ");
     assert_eq!(hits(&app).await, Vec::<i64>::new());
 }
 

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
-use insta::assert_json_snapshot;
+use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
 
 use crate::{browser::Browser, test_app::TestApp};
@@ -117,36 +117,14 @@ async fn invalid_queries_are_rejected() {
     let app = TestApp::start().await;
     let mut failures = Vec::new();
     for query in ["?wait=soon", "?wait=1h", "?channel=fax", "?recipient=agent@mkopo.test", "?to=foo"] {
-        failures.push(app.console(Method::GET, &format!("/outbox{query}"), None).await.failure());
+        failures.push(app.console(Method::GET, &format!("/outbox{query}"), None).await.refusal());
     }
-    assert_json_snapshot!(failures, @r#"
-    [
-      [
-        422,
-        "invalid_request",
-        "\"soon\" is not a duration such as 90s, 15m, 12h or 2d."
-      ],
-      [
-        422,
-        "invalid_request",
-        "The longest wait is 25s."
-      ],
-      [
-        400,
-        "bad_parameter",
-        "The request is invalid: Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`."
-      ],
-      [
-        400,
-        "bad_parameter",
-        "The request is invalid: Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`."
-      ],
-      [
-        400,
-        "bad_parameter",
-        "The request is invalid: to must be an e-mail address or a Kenyan mobile number."
-      ]
-    ]
+    assert_snapshot!(failures.join("\n"), @r#"
+    422 invalid_request: "soon" is not a duration such as 90s, 15m, 12h or 2d.
+    422 invalid_request: The longest wait is 25s.
+    400 bad_parameter: The request is invalid: Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`.
+    400 bad_parameter: The request is invalid: Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`.
+    400 bad_parameter: The request is invalid: to must be an e-mail address or a Kenyan mobile number.
     "#);
 }
 
@@ -155,7 +133,7 @@ async fn the_page_is_filtered_and_empties_the_outbox() {
     let app = TestApp::start().await;
     let browser = Browser::sign_in(&app).await;
     for who in ["agent", "admin"] {
-        app.post("/api/v1/auth/request-signin-otp", json!({"email": format!("{who}@mkopo.test")})).await;
+        request_code(&app, "signin-otp", who).await;
     }
     assert!(browser.read("/console/outbox").await.contains("2 messages"));
     let one = browser.read("/console/outbox?to=Agent%40mkopo.test&channel=email").await;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     browser::{Browser, csrf, get, html, words},
-    test_app::{TestApp, waiting},
+    test_app::TestApp,
 };
 
 // S-5, S-23
@@ -71,14 +71,13 @@ async fn every_page_shows_its_empty_filled_and_failed_states() {
     let app = TestApp::start().await;
     let browser = Browser::sign_in(&app).await;
     let agent = app.sign_in("agent").await;
-    let loans = agent.pending().await;
     app.next_outcomes(&[Outcome::Refused(Refusal::InsufficientFunds)]).await;
-    agent.disburse(waiting(&loans).next().unwrap()).await;
+    agent.disburse(&agent.waiting_loan().await).await;
     app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
     app.clock.advance(Duration::from_mins(1));
     app.next_outcomes(&[Outcome::Slow]).await;
-    app.set_console(Method::POST, "/faults", json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 9}))
-        .await;
+    let fault = json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 9});
+    app.set_console(Method::POST, "/faults", fault).await;
     app.console(Method::POST, "/data/snapshots/first", None).await;
     let code = app.newest_code("agent@mkopo.test").await;
     for (address, shown) in [
@@ -141,104 +140,56 @@ async fn input_is_escaped() {
     assert!(html(&page).contains("Saved as &lt;b&gt;x."));
 }
 
-/// A form's fields and their input.
-type Input = &'static [(&'static str, &'static str)];
-
-const PATH: (&str, &str) = ("path", "/api/v1/auth/me");
-const LATENCY: (&str, &str) = ("kind", "latency");
-
 /// Page, form, input, the invalid field, and its error message.
-const INVALID: [(&str, &str, Input, &str, &str); 21] = [
-    (
-        "scenario",
-        "queue",
-        &[("next", "no_such_outcome"), ("count", "1")],
-        "next",
-        "unknown outcome no_such_outcome.",
-    ),
-    ("scenario", "queue", &[("next", "slow"), ("count", "0")], "count", "Enter a number from 1 to 100."),
-    ("scenario", "change", &[("default", "odd"), ("seed", "4")], "default", "unknown outcome odd."),
+const INVALID: [(&str, &str, &str, &str, &str); 21] = [
+    ("scenario", "queue", "next=no_such_outcome&count=1", "next", "unknown outcome no_such_outcome."),
+    ("scenario", "queue", "next=slow&count=0", "count", "Enter a number from 1 to 100."),
+    ("scenario", "change", "default=odd&seed=4", "default", "unknown outcome odd."),
     (
         "scenario",
         "change",
-        &[("default", "slow"), ("latency_ms", "soon")],
+        "default=slow&latency_ms=soon",
         "latency_ms",
         "\"soon\" is not a whole number of ms.",
     ),
-    (
-        "scenario",
-        "change",
-        &[("default", "slow"), ("float", "1e9")],
-        "float",
-        "\"1e9\" is not a whole number of shillings.",
-    ),
-    (
-        "scenario",
-        "change",
-        &[("default", "slow"), ("float", "-5")],
-        "float",
-        "float must be between 0 and 2^53 - 1.",
-    ),
+    ("scenario", "change", "default=slow&float=1e9", "float", "\"1e9\" is not a whole number of shillings."),
+    ("scenario", "change", "default=slow&float=-5", "float", "float must be between 0 and 2^53 - 1."),
+    ("faults", "add", "path=/api/v2/x&kind=latency&ms=5", "path", "path must be a whole path under /api/v1/"),
     (
         "faults",
         "add",
-        &[("path", "/api/v2/x"), LATENCY, ("ms", "5")],
+        "path=/api/v1/a**&kind=latency&ms=5",
         "path",
         "path must be a whole path under /api/v1/",
     ),
+    ("faults", "add", "path=/api/v1/auth/me&kind=explode", "kind", "unknown variant `explode`"),
     (
         "faults",
         "add",
-        &[("path", "/api/v1/a**"), LATENCY, ("ms", "5")],
-        "path",
-        "path must be a whole path under /api/v1/",
-    ),
-    ("faults", "add", &[PATH, ("kind", "explode")], "kind", "unknown variant `explode`"),
-    (
-        "faults",
-        "add",
-        &[PATH, ("kind", "status"), ("status", "200")],
+        "path=/api/v1/auth/me&kind=status&status=200",
         "status",
         "needs a status from 400 to 599.",
     ),
-    ("faults", "add", &[PATH, LATENCY, ("ms", "30000")], "ms", "needs ms from 1 to 25000."),
+    ("faults", "add", "path=/api/v1/auth/me&kind=latency&ms=30000", "ms", "needs ms from 1 to 25000."),
     (
         "faults",
         "add",
-        &[PATH, ("kind", "drop"), ("probability", "2")],
+        "path=/api/v1/auth/me&kind=drop&probability=2",
         "probability",
         "probability must be above 0 and at most 1.",
     ),
-    ("faults", "add", &[PATH, ("kind", "truncate"), ("when", "before")], "when", "so when must be after."),
-    ("data", "save", &[("name", "../escape")], "name", "A snapshot's name has 1 to 64 letters"),
-    ("data", "reset", &[("seed", "-1")], "seed", "\"-1\" is not a whole number from 0 to 4294967295."),
-    (
-        "clock",
-        "advance",
-        &[("advance", "-5m")],
-        "advance",
-        "\"-5m\" is not a duration such as 90s, 15m, 12h or 2d.",
-    ),
-    (
-        "clock",
-        "advance",
-        &[("advance", "1000000d")],
-        "advance",
-        "The clock can be set to the years 2006 to 2099.",
-    ),
-    ("clock", "go", &[("now", "1999-01-01T00:00")], "now", "The clock can be set to the years 2006 to 2099."),
-    (
-        "clock",
-        "go",
-        &[("now", "yesterday")],
-        "now",
-        "\"yesterday\" is not a date and time such as 2026-11-14T12:00.",
-    ),
-    ("loans", "make", &[("count", "1001")], "count", "count must be between 1 and 1000."),
+    ("faults", "add", "path=/api/v1/auth/me&kind=truncate&when=before", "when", "so when must be after."),
+    ("data", "save", "name=../escape", "name", "A snapshot's name has 1 to 64 letters"),
+    ("data", "reset", "seed=-1", "seed", "\"-1\" is not a whole number from 0 to 4294967295."),
+    ("clock", "advance", "advance=-5m", "advance", "\"-5m\" is not a duration such as 90s, 15m, 12h or 2d."),
+    ("clock", "advance", "advance=1000000d", "advance", "The clock can be set to the years 2006 to 2099."),
+    ("clock", "go", "now=1999-01-01T00:00", "now", "The clock can be set to the years 2006 to 2099."),
+    ("clock", "go", "now=yesterday", "now", "\"yesterday\" is not a date and time such as 2026-11-14T12:00."),
+    ("loans", "make", "count=1001", "count", "count must be between 1 and 1000."),
     (
         "loans",
         "approve",
-        &[("customer_phone_number", "0800 123"), ("purpose", "Stock")],
+        "customer_phone_number=0800 123&purpose=Stock",
         "customer_phone_number",
         "must be a Kenyan mobile number",
     ),
@@ -248,11 +199,12 @@ const INVALID: [(&str, &str, Input, &str, &str); 21] = [
 async fn a_rejected_form_keeps_its_input_and_shows_the_error_at_the_field() {
     let app = TestApp::start().await;
     let browser = Browser::sign_in(&app).await;
-    for (page, act, typed, field, wrong) in INVALID {
-        let answer = browser.send(&format!("/console/{page}"), act, typed).await;
+    for (page, act, input, field, wrong) in INVALID {
+        let typed: Vec<_> = input.split('&').map(|part| part.split_once('=').unwrap()).collect();
+        let answer = browser.send(&format!("/console/{page}"), act, &typed).await;
         let read = words(&answer);
-        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{page} {act} {typed:?}: {read}");
-        assert!(read.contains(wrong), "{page} {act} {typed:?}: {read}");
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{page} {act} {input}: {read}");
+        assert!(read.contains(wrong), "{page} {act} {input}: {read}");
         let html = html(&answer);
         let control = &html[html.find(&format!("id=\"{act}-{field}\"")).unwrap()..];
         let control = control.split_once('>').unwrap().0;

@@ -45,13 +45,8 @@ async fn a_past_payout_of_a_given_loan_disburses_it() {
     let pay = json!({"loan_id": "LN-OLD", "created_at": "2026-11-02T09:00:00Z"});
     let failed = json!({"loan_id": "LN-OLD", "created_at": "2026-11-01T10:00:00Z", "outcome": "bad_number"});
     assert_eq!(make(&app, failed).await.json()["result_code"], json!(null));
-    assert!(
-        agent
-            .pending()
-            .await
-            .iter()
-            .any(|loan| loan["disbursement_status"] == "FAILED" && loan["loan_id"] == "LN-OLD")
-    );
+    let is_there = |loan: &Value| loan["disbursement_status"] == "FAILED" && loan["loan_id"] == "LN-OLD";
+    assert!(agent.pending().await.iter().any(is_there));
     assert_eq!(make(&app, pay.clone()).await.json()["loan_id"], "LN-OLD");
     assert!(agent.pending().await.iter().all(|loan| loan["loan_id"] != "LN-OLD"));
     assert_eq!(make(&app, pay).await.failure().1, "not_approved", "a loan is paid once");

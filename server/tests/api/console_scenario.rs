@@ -1,29 +1,19 @@
 use axum::http::Method;
 use base::kes::Kes;
-use insta::assert_json_snapshot;
+use insta::{assert_json_snapshot, assert_snapshot};
 use lending::mobile_money::{Outcome, Refusal, Scenario};
 use serde_json::json;
 
-use crate::{
-    browser::Browser,
-    test_app::{TestApp, waiting},
-};
+use crate::{browser::Browser, test_app::TestApp};
 
 #[tokio::test]
 async fn the_next_payout_fails_as_queued_and_the_one_after_it_succeeds() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     app.set_console(Method::PUT, "/scenario", json!({"next": ["insufficient_funds"]})).await;
     let refused = agent.disburse(loan).await;
-    assert_json_snapshot!(refused.failure(), @r#"
-    [
-      422,
-      "mobile_money_refused",
-      "The balance is insufficient for the transaction."
-    ]
-    "#);
+    assert_snapshot!(refused.refusal(), @"422 mobile_money_refused: The balance is insufficient for the transaction.");
     assert_eq!(refused.body()["result_code"], "1");
     assert_eq!(agent.disburse(loan).await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
@@ -121,32 +111,14 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
         json!({"latency_ms": -1}),
         json!({"latency": 800}),
     ] {
-        failures.push(app.console(Method::PUT, "/scenario", Some(change)).await.failure());
+        failures.push(app.console(Method::PUT, "/scenario", Some(change)).await.refusal());
     }
-    assert_json_snapshot!(failures, @r#"
-    [
-      [
-        422,
-        "invalid_request",
-        "The request body is invalid: unknown outcome sucess at line 1 column 20."
-      ],
-      [
-        422,
-        "invalid_request",
-        "The request body is invalid: unknown outcome lost at line 1 column 26."
-      ],
-      [
-        422,
-        "invalid_request",
-        "The request body is invalid: invalid value: integer, expected u32 at line 1 column 16."
-      ],
-      [
-        422,
-        "invalid_request",
-        "The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `spread_percent`, `float`, `seed`, `next` at line 1 column 10."
-      ]
-    ]
-    "#);
+    assert_snapshot!(failures.join("\n"), @"
+    422 invalid_request: The request body is invalid: unknown outcome sucess at line 1 column 20.
+    422 invalid_request: The request body is invalid: unknown outcome lost at line 1 column 26.
+    422 invalid_request: The request body is invalid: invalid value: integer, expected u32 at line 1 column 16.
+    422 invalid_request: The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `spread_percent`, `float`, `seed`, `next` at line 1 column 10.
+    ");
     assert_eq!(app.console(Method::GET, "/scenario", None).await.json(), before);
 }
 
@@ -157,13 +129,11 @@ async fn a_float_is_never_below_zero() {
         let answer = app.console(Method::PUT, "/scenario", Some(json!({"float": float}))).await;
         assert_eq!(answer.status, status, "{float}");
     }
-    let answer =
-        app.console(Method::PUT, "/scenario", Some(json!({"float": 9_007_199_254_740_992_i64}))).await;
+    let too_much = json!({"float": 9_007_199_254_740_992_i64});
+    let answer = app.console(Method::PUT, "/scenario", Some(too_much)).await;
     assert_eq!(answer.failure().2, "float must be between 0 and 2^53 - 1.");
-    let write = app.sandbox.database.write(async move |connection| {
-        Ok(connection.command("UPDATE mobile_money_account SET float = -1").await?)
-    });
-    assert!(write.await.is_err(), "the database refuses it, too");
+    let write = app.write("UPDATE mobile_money_account SET float = -1").await;
+    assert!(write.is_err(), "the database refuses it, too");
 }
 
 #[tokio::test]
@@ -171,8 +141,7 @@ async fn the_audit_includes_a_payout() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let before = app.console(Method::GET, "/invariant", None).await.json();
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     agent.disburse(loan).await;
     let after = app.console(Method::GET, "/invariant", None).await.json();
     let amount = loan["total_loan_amount"].as_i64().unwrap();
@@ -194,13 +163,8 @@ async fn the_page_queues_outcomes_and_changes_settings() {
     assert_eq!(scenario.next, [refused, refused, Outcome::Slow], "in the order of submission");
     assert!(browser.done("/console/scenario", "clear", &[]).await.contains("No queued outcomes"));
 
-    let typed = [
-        ("default", "lost_unpaid"),
-        ("latency_ms", "250"),
-        ("spread_percent", "45"),
-        ("float", "0"),
-        ("seed", "9"),
-    ];
+    let numbers = [("latency_ms", "250"), ("spread_percent", "45"), ("float", "0"), ("seed", "9")];
+    let typed = [&[("default", "lost_unpaid")], &numbers[..]].concat();
     browser.done("/console/scenario", "change", &typed).await;
     let scenario = app.sandbox.mobile_money.scenario().await.unwrap();
     let Scenario { default, latency_ms, spread_percent, float, seed, .. } = scenario;

@@ -12,8 +12,7 @@ use crate::{
 
 #[tokio::test]
 async fn a_build_is_activated_and_rolled_back_with_a_history() {
-    let portal = slices::portal();
-    let app = slices::start(&portal).await;
+    let (app, _portal) = slices::started().await;
     let browser = Browser::sign_in(&app).await;
     let page = browser.read("/console/slices").await;
     for shown in ["shell 0.1.0 with mfe-kit 0.1.0", "With the portal", "No deployments yet"] {
@@ -51,8 +50,7 @@ async fn a_build_is_activated_and_rolled_back_with_a_history() {
 
 #[tokio::test]
 async fn a_deploy_token_is_added_shown_once_and_revoked() {
-    let portal = slices::portal();
-    let app = slices::start(&portal).await;
+    let (app, _portal) = slices::started().await;
     let browser = Browser::sign_in(&app).await;
     assert!(browser.read("/console/slices").await.contains("No deploy tokens yet"));
 
@@ -90,22 +88,17 @@ async fn a_deploy_token_is_added_shown_once_and_revoked() {
 
 #[tokio::test]
 async fn the_page_of_a_sandbox_has_deploy_tokens_for_the_operator_only() {
-    let portal = slices::portal();
-    let app = slices::start(&portal).await;
+    let (app, _portal) = slices::started().await;
     let one = Given::make(&app, json!({"name": "pr-12"})).await;
-    let at = |mut request: axum::http::Request<axum::body::Body>| {
-        request.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
-        app.send(request)
-    };
-    let signed_in = at(post("/console/sign-in", None, &[("token", &one.token), ("page", "/console")])).await;
-    let cookie = cookie_of(&signed_in);
-    let page = at(get("/console/slices", Some(&cookie))).await;
+    let token = [("token", one.token.as_str()), ("page", "/console")];
+    let cookie = cookie_of(&one.send(post("/console/sign-in", None, &token)).await);
+    let page = one.send(get("/console/slices", Some(&cookie))).await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(!words(&page).contains("eploy token"), "{}", words(&page));
     let csrf = crate::browser::csrf(&page);
     for act in ["add-token", "revoke-token"] {
         let fields = [("csrf", csrf.as_str()), ("act", act), ("slice", "mfe-plans"), ("name", "ci")];
-        let refused = at(post("/console/slices", Some(&cookie), &fields)).await;
+        let refused = one.send(post("/console/slices", Some(&cookie), &fields)).await;
         assert_eq!(refused.status, StatusCode::NOT_FOUND, "{act}");
     }
     assert_eq!(app.console(Method::GET, "/deploy-tokens", None).await.json(), json!([]));

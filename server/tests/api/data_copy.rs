@@ -1,7 +1,4 @@
-use std::{
-    fs::File,
-    process::{Command, Output},
-};
+use std::{fs::File, process::Output};
 
 use axum::http::Method;
 use base::clock::Clock;
@@ -9,20 +6,19 @@ use lending::demo;
 use serde_json::json;
 
 use crate::{
-    test_app::{NOON, TestApp, waiting},
+    command_line::{error_line, mkopo},
+    test_app::{NOON, TestApp},
     test_store,
 };
 
 fn copy(from: &str, to: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
-    command.env_clear().args(["data", "copy", "--from", from, "--to", to]).output().unwrap()
+    mkopo().args(["data", "copy", "--from", from, "--to", to]).output().unwrap()
 }
 
-/// The error of a failed copy.
-fn refusal(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-    assert!(!output.status.success() && said.lines().count() == 1, "{said}");
-    said
+/// The URL of the database of a service.
+fn url_of(app: &TestApp) -> String {
+    test_store::url(app.data_dir())
+        .unwrap_or_else(|| format!("sqlite:{}", app.data_dir().join("mkopo.db").display()))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -31,7 +27,7 @@ async fn a_copy_in_another_database_behaves_the_same() {
     let agent = app.sign_in("agent").await;
     demo::seed(&app.sandbox.database, NOON, 3, 250, 1200, |_| ()).await.unwrap();
     app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
-    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let loan = agent.waiting_loan().await;
     assert_eq!(agent.disburse_with_key(&loan, "key").await.status, 200);
     app.set_console(Method::PUT, "/clock", json!({"advance": "3h"})).await;
     let fault =
@@ -42,8 +38,7 @@ async fn a_copy_in_another_database_behaves_the_same() {
 
     // From one engine to the other and back, if the tests use both.
     let folder = tempfile::tempdir().unwrap();
-    let mut from = test_store::url(app.data_dir())
-        .unwrap_or_else(|| format!("sqlite:{}", app.data_dir().join("mkopo.db").display()));
+    let mut from = url_of(&app);
     let mut hops = vec![format!("sqlite:{}", folder.path().join("copy.db").display())];
     hops.extend(test_store::url(folder.path()));
     for to in hops {
@@ -51,7 +46,7 @@ async fn a_copy_in_another_database_behaves_the_same() {
         let said = String::from_utf8_lossy(&copied.stdout);
         assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
         assert!(said.contains("rows of 21 tables to") && said.contains("the books balance"), "{said}");
-        assert!(refusal(&copy(&from, &to)).contains("is not empty: its table fault has rows"));
+        assert!(error_line(&copy(&from, &to)).contains("is not empty: its table fault has rows"));
         from = to;
     }
 
@@ -59,7 +54,7 @@ async fn a_copy_in_another_database_behaves_the_same() {
     let agent = other.sign_in("agent").await;
     assert_eq!((agent.pending().await, agent.records().await), seen);
     assert_eq!(other.console(Method::GET, "/clock", None).await.json()["offset_ms"], 3 * 3_600_000);
-    let again = waiting(&agent.pending().await).next().unwrap().clone();
+    let again = agent.waiting_loan().await;
     assert_eq!(agent.disburse(&again).await.failure().1, "injected_fault");
     // Numbering continues after the copied rows, also after a snapshot is restored.
     other.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
@@ -75,7 +70,7 @@ async fn a_copy_in_another_database_behaves_the_same() {
 fn a_missing_database_is_not_copied() {
     let folder = tempfile::tempdir().unwrap();
     let url = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
-    let said = refusal(&copy(&url("old.db"), &url("new.db")));
+    let said = error_line(&copy(&url("old.db"), &url("new.db")));
     assert_eq!(said, format!("mkopo: can't copy {}: the file does not exist", url("old.db")));
     assert!(!folder.path().join("old.db").exists());
 }
@@ -90,20 +85,12 @@ fn nothing_is_copied_to_a_file_that_a_running_service_uses_or_to_itself() {
     lock.try_lock().unwrap();
     let url = |name: &str| format!("sqlite:{}", file(name).display());
     std::fs::write(file("free.db"), "").unwrap();
-    let said = refusal(&copy(&url("free.db"), &url("used.db")));
+    let said = error_line(&copy(&url("free.db"), &url("used.db")));
     let expected = "is in use by another mkopo, such as a running service; stop it first";
     assert_eq!(said, format!("mkopo: {} {expected}", file("used.db").display()));
     drop(lock);
-    assert_eq!(
-        refusal(&copy(&url("free.db"), &url("free.db"))),
-        format!("mkopo: can't copy {} to itself", url("free.db"))
-    );
-}
-
-/// The URL of the database of a service.
-fn url_of(app: &TestApp) -> String {
-    test_store::url(app.data_dir())
-        .unwrap_or_else(|| format!("sqlite:{}", app.data_dir().join("mkopo.db").display()))
+    let said = error_line(&copy(&url("free.db"), &url("free.db")));
+    assert_eq!(said, format!("mkopo: can't copy {} to itself", url("free.db")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,7 +99,7 @@ async fn nothing_is_copied_into_a_database_that_a_server_runs_on() {
     let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
     let target = TestApp::start_in(folder, &["--demo", "false"]).await;
     let (from, to) = (url_of(&source), url_of(&target));
-    let said = refusal(&copy(&from, &to));
+    let said = error_line(&copy(&from, &to));
     let (sentence, wait) = said.split_once("wait ").unwrap();
     assert_eq!(
         sentence,

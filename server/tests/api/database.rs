@@ -18,12 +18,9 @@ async fn increment(connection: &mut Connection) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Runs one statement in its own transaction.
+/// The counter.
 async fn count(app: &TestApp) -> i64 {
-    store::query_scalar("SELECT offset_ms FROM clock_setting")
-        .fetch_one(&mut app.sandbox.database.read().await.unwrap())
-        .await
-        .unwrap()
+    app.count("SELECT offset_ms FROM clock_setting").await
 }
 
 /// Waits until `count` writes are queued.
@@ -121,8 +118,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
     // With lanes, the payout would not be in the commit that fails.
     let app = TestApp::start_with(&["--lanes", "1"]).await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     let before = count(&app).await;
     let free = app.occupy_writer().await;
     // The invalid reference is only checked at commit.
@@ -139,7 +135,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
         free.send(()).unwrap();
     });
     assert!(matches!(broken, Err(Failure::Busy)), "{broken:?}");
-    assert_eq!((paid.failure().0, paid.failure().1.as_str()), (503, "busy"));
+    assert_eq!(paid.kind(), "503 busy");
     assert_eq!(paid.headers["retry-after"], "1");
     assert_eq!(agent.records_of(loan).await.len(), 0);
     assert_eq!(count(&app).await, before);
@@ -155,8 +151,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
 async fn when_the_queue_is_full_calls_fail_as_busy_and_nothing_is_done() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     let free = app.occupy_writer().await;
     let database = &app.sandbox.database;
     let touch = || database.write(async |_: &mut Connection| Ok(()));
@@ -247,13 +242,8 @@ async fn a_test_shows_what_caused_a_500() {
     let answer = app.send_to(Listener::Portal, pending).await;
     assert_eq!(answer.status, StatusCode::INTERNAL_SERVER_ERROR);
     let shown = answer.status.to_string();
-    for part in [
-        "500 ",
-        "GET /api/v1/disbursements/pending",
-        "Something went wrong",
-        "caused by Storage(",
-        "customer",
-    ] {
+    let call = "GET /api/v1/disbursements/pending";
+    for part in ["500 ", call, "Something went wrong", "caused by Storage(", "customer"] {
         assert!(shown.contains(part), "{shown}");
     }
 }

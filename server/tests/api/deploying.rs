@@ -18,8 +18,8 @@ use store::query_scalar;
 use crate::{
     command_line::error_line,
     sandboxes::Given,
-    slices::{Files, build, portal, slice_command, start, versions},
-    test_app::{Answer, TestApp},
+    slices::{Files, build, slice_command, started, versions},
+    test_app::{Answer, TestApp, request},
 };
 
 const DAY: Duration = Duration::from_hours(24);
@@ -47,15 +47,7 @@ pub fn publication(token: &str, files: &Files) -> Request<Body> {
 
 /// Another request with a token.
 pub fn call(token: &str, path: &str, body: Option<Value>) -> Request<Body> {
-    let request = Request::post(format!("/deploy/slices/{path}"))
-        .header(header::AUTHORIZATION, format!("Bearer {token}"));
-    match body {
-        Some(body) => {
-            request.header(header::CONTENT_TYPE, "application/json").body(Body::from(body.to_string()))
-        }
-        None => request.body(Body::empty()),
-    }
-    .unwrap()
+    request(Method::POST, &format!("/deploy/slices/{path}"), Some(token), body)
 }
 
 async fn publish(app: &TestApp, token: &str, files: &Files) -> Answer {
@@ -64,8 +56,7 @@ async fn publish(app: &TestApp, token: &str, files: &Files) -> Answer {
 
 #[tokio::test]
 async fn a_token_publishes_activates_and_rolls_back_its_slice_and_the_trail_names_it() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let token = token_of(&app, "mfe-loans").await;
     assert_eq!(publish(&app, &token, &build("mfe-loans", "0.2.0")).await.status, 201);
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
@@ -81,29 +72,25 @@ async fn a_token_publishes_activates_and_rolls_back_its_slice_and_the_trail_name
 // S-37
 #[tokio::test]
 async fn a_token_does_nothing_else() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let token = token_of(&app, "mfe-repayments").await;
-    let text = "This token deploys mfe-repayments, and not mfe-loans.";
+    let text = "403 wrong_slice: This token deploys mfe-repayments, and not mfe-loans.";
     for refused in [
         publish(&app, &token, &build("mfe-loans", "0.2.0")).await,
         app.send(call(&token, "mfe-loans/rollback", None)).await,
         app.send(call(&token, "mfe-loans/activate", Some(json!({"version": "0.1.0"})))).await,
     ] {
-        assert_eq!(refused.failure(), (403, "wrong_slice".to_owned(), text.to_owned()));
+        assert_eq!(refused.refusal(), text);
     }
     assert_eq!(versions(&app).await.0, "0.1.0");
-    let console =
-        Request::get("/console/api/slices").header(header::AUTHORIZATION, format!("Bearer {token}"));
-    assert_eq!(app.send(console.body(Body::empty()).unwrap()).await.failure().1, "no_console_token");
-    let me = Request::get("/api/v1/auth/me").header(header::AUTHORIZATION, format!("Bearer {token}"));
-    assert_eq!(app.send(me.body(Body::empty()).unwrap()).await.failure().1, "no_session");
+    let team = app.with(&token);
+    assert_eq!(team.get("/console/api/slices").await.failure().1, "no_console_token");
+    assert_eq!(team.get("/api/v1/auth/me").await.failure().1, "no_session");
 }
 
 #[tokio::test]
 async fn a_token_that_is_wrong_expired_or_revoked_is_refused_and_wrong_ones_are_limited() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let files = build("mfe-loans", "0.2.0");
     let expired = token_for(&app, "mfe-loans", "old", Duration::ZERO).await;
     assert_eq!(
@@ -111,9 +98,7 @@ async fn a_token_that_is_wrong_expired_or_revoked_is_refused_and_wrong_ones_are_
         "The deploy token old of mfe-loans has expired; `mkopo slice token add` makes another."
     );
     let revoked = token_of(&app, "mfe-loans").await;
-    deploy::revoke(&app.sandbox.database, "mfe-loans".to_owned(), "ci".to_owned(), &Trail::default())
-        .await
-        .unwrap();
+    app.console(Method::DELETE, "/deploy-tokens/mfe-loans/ci", None).await;
     assert_eq!(publish(&app, &revoked, &files).await.failure().1, "no_deploy_token");
     assert_eq!(publish(&app, "mkopo_deploy_guess", &files).await.failure().1, "no_deploy_token");
     let events = app.console(Method::GET, "/events?kind=deploy_token_refused", None).await.json();
@@ -139,8 +124,7 @@ async fn a_token_that_is_wrong_expired_or_revoked_is_refused_and_wrong_ones_are_
 
 #[tokio::test]
 async fn a_token_is_kept_as_a_hash_with_its_last_use() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let token = token_of(&app, "mfe-loans").await;
     let mut reader = app.sandbox.database.read().await.unwrap();
     let kept: Vec<String> =
@@ -155,8 +139,7 @@ async fn a_token_is_kept_as_a_hash_with_its_last_use() {
 
 #[tokio::test]
 async fn tokens_are_made_listed_and_revoked_on_the_command_line() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let run = async |arguments: &[&str]| slice_command(&app, &[&["token"], arguments].concat()).await;
     let added = run(&["add", "mfe-repayments", "--name", "ci", "--expires", "90d"]).await;
     let token = String::from_utf8(added.stdout).unwrap();
@@ -173,8 +156,7 @@ async fn tokens_are_made_listed_and_revoked_on_the_command_line() {
 
 #[tokio::test]
 async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let repayments = json!({"slice": "mfe-repayments", "name": "gitlab", "expires_in": "1d"});
     let added = app.console(Method::POST, "/deploy-tokens", Some(repayments.clone())).await;
     assert_eq!(added.status, 201);
@@ -203,8 +185,7 @@ async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() 
         json!({"slice": "mfe-plans", "name": "second", "expires_in": "12h"}),
         json!({"slice": "mfe-plans", "name": "second", "expires_in": "3651d"}),
     ] {
-        let (status, code, text) = app.console(Method::POST, "/deploy-tokens", Some(wrong)).await.failure();
-        reasons.push(format!("{status} {code}: {text}"));
+        reasons.push(app.console(Method::POST, "/deploy-tokens", Some(wrong)).await.refusal());
     }
     assert_snapshot!(reasons.join("\n"), @"
     422 invalid_request: The name of a slice is mfe- and lower-case letters, digits and dashes, such as mfe-repayments.
@@ -223,8 +204,7 @@ async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() 
 // S-37
 #[tokio::test]
 async fn the_token_of_a_sandbox_neither_lists_nor_adds_deploy_tokens() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     token_of(&app, "mfe-loans").await;
     let one = Given::make(&app, json!({"name": "pr-12"})).await;
     for (method, path, body) in [
@@ -240,8 +220,7 @@ async fn the_token_of_a_sandbox_neither_lists_nor_adds_deploy_tokens() {
 /// 40 uploads at once took 690 MB.
 #[tokio::test]
 async fn four_builds_are_received_at_once_and_others_are_told_to_wait() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let token = token_of(&app, "mfe-loans").await;
     let slow = async || {
         // A busy database may refuse the token at first.
@@ -270,8 +249,7 @@ async fn four_builds_are_received_at_once_and_others_are_told_to_wait() {
 
 #[tokio::test]
 async fn a_token_deploys_to_one_sandbox_when_the_call_is_for_it() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let token = token_of(&app, "mfe-loans").await;
     let one = Given::make(&app, json!({"name": "pr-12"})).await;
     let mut request = publication(&token, &build("mfe-loans", "0.2.0-pr.12"));
@@ -287,8 +265,7 @@ async fn a_token_deploys_to_one_sandbox_when_the_call_is_for_it() {
 // S-103
 #[tokio::test]
 async fn adding_using_and_revoking_a_token_are_events_with_its_name_and_never_the_token() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let new = json!({"slice": "mfe-loans", "name": "gitlab", "expires_in": "30d"});
     let added = app.set_console(Method::POST, "/deploy-tokens", new.clone()).await.json();
     app.console(Method::POST, "/deploy-tokens", Some(new)).await;

@@ -1,12 +1,11 @@
 //! Changes that were answered survive a power failure.
 
-use std::process::Command;
-
 use base::clock::Clock;
 use store::{Connection, Database, query_scalar};
 
 use crate::{
-    test_app::{CONSOLE_TOKEN, JWT_SECRET, NOON, TestApp},
+    command_line::{error_line, serve},
+    test_app::{NOON, TestApp},
     test_store,
 };
 
@@ -45,13 +44,8 @@ async fn a_database_that_does_not_flush_is_refused_outside_demo_mode_on_postgres
         // The cluster of these tests flushes.
         return;
     }
-    let mut serve = Command::new(env!("CARGO_BIN_EXE_mkopo"));
-    serve.env_clear().args(["serve", "--listen", "127.0.0.1:0", "--database-url", &url]);
-    serve.args(["--jwt-secret", JWT_SECRET, "--console-token", CONSOLE_TOKEN]);
-    let refused = serve.output().unwrap();
-    assert!(!refused.status.success());
     assert_eq!(
-        String::from_utf8_lossy(&refused.stderr).trim_end(),
+        error_line(&serve().args(["--database-url", &url]).output().unwrap()),
         "mkopo: PostgreSQL has fsync = off, so a power failure can lose payouts that were answered; set it to on"
     );
 }

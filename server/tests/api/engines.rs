@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use sqlx::{
     AssertSqlSafe, Connection as _, Executor, SqlSafeStr, SqliteConnection, sqlite::SqliteConnectOptions,
 };
-use store::{Connection, Database, query, query_as, query_scalar};
+use store::{Connection, Database, query_as, query_scalar};
 use syn::{Attribute, ItemMacro, LitStr, Macro, visit::Visit};
 
 use crate::{sources, test_app::TestApp, test_store};
@@ -152,10 +152,7 @@ async fn prepare(connection: &mut Connection, statement: &str) -> Result<(), sql
 #[tokio::test]
 async fn every_statement_is_valid() {
     let folder = tempfile::tempdir().unwrap();
-    let database = match test_store::url(folder.path()) {
-        Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
-        None => Database::open_in(folder.path()).await.unwrap(),
-    };
+    let database = test_store::open(folder.path()).await;
     let mut reader = database.read().await.unwrap();
     let statements = statements();
     assert!(statements.len() > 170, "only {} found", statements.len());
@@ -179,11 +176,7 @@ async fn no_statement_reads_its_set_again_for_each_row_of_a_table() {
     let Some(file) = app.sandbox.settings.store.database_file().ok().filter(|file| file.exists()) else {
         return;
     };
-    let analyzed = app
-        .sandbox
-        .database
-        .write(async |connection: &mut Connection| Ok(query("ANALYZE").execute(connection).await?));
-    analyzed.await.unwrap();
+    app.write("ANALYZE").await.unwrap();
     // A connection reads the statistics when it opens the file.
     let file = SqliteConnectOptions::new().filename(file).read_only(true);
     let mut connection = SqliteConnection::connect_with(&file).await.unwrap();
@@ -356,8 +349,7 @@ async fn both_engines_have_the_same_tables_columns_keys_and_indexes_on_postgresq
     let sqlite = catalog(&sqlite, SQLITE_CATALOG).await;
     assert!(sqlite.len() > 150, "only {} found", sqlite.len());
     // Only when the tests use PostgreSQL.
-    let url = test_store::url(folder.path()).unwrap();
-    let postgres = Database::open_at(&url.parse().unwrap()).await.unwrap();
+    let postgres = test_store::open(folder.path()).await;
     let postgres = catalog(&postgres, POSTGRES_CATALOG).await;
     let differing: Vec<_> = sqlite.symmetric_difference(&postgres).collect();
     assert!(differing.is_empty(), "{differing:#?}");
@@ -379,10 +371,8 @@ const POSTGRES_UNINDEXED: &str = "
 #[tokio::test]
 async fn every_foreign_key_has_an_index() {
     let folder = tempfile::tempdir().unwrap();
-    let (database, statement) = match test_store::url(folder.path()) {
-        Some(url) => (Database::open_at(&url.parse().unwrap()).await.unwrap(), POSTGRES_UNINDEXED),
-        None => (Database::open_in(folder.path()).await.unwrap(), SQLITE_UNINDEXED),
-    };
+    let database = test_store::open(folder.path()).await;
+    let statement = if test_store::is_postgres() { POSTGRES_UNINDEXED } else { SQLITE_UNINDEXED };
     let mut reader = database.read().await.unwrap();
     // Deleting a row searches the tables that refer to it: without an index, each as a whole.
     let unindexed: Vec<String> = query_scalar(statement).fetch_all(&mut reader).await.unwrap();
@@ -393,8 +383,7 @@ async fn every_foreign_key_has_an_index() {
 #[ignore = "needs PostgreSQL"]
 async fn strings_are_sorted_by_their_bytes_on_postgresql() {
     let folder = tempfile::tempdir().unwrap();
-    let url = test_store::url(folder.path()).unwrap();
-    let database = Database::open_at(&url.parse().unwrap()).await.unwrap();
+    let database = test_store::open(folder.path()).await;
     let otherwise: Vec<String> = query_scalar(
         "SELECT attrelid::regclass || '.' || attname FROM pg_index
          JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)

@@ -8,7 +8,7 @@ use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
 use crate::{
-    test_app::{Answer, Staff, TestApp, waiting},
+    test_app::{Answer, TestApp, waiting},
     test_store,
 };
 
@@ -20,13 +20,12 @@ const NEW_TIMELINE: &str = "
 async fn lose_claim(app: &TestApp, loan: &Value) {
     let loan_id = loan["loan_id"].as_str().unwrap();
     let of_loan = format!("(SELECT payout_id FROM payout WHERE loan_id = '{loan_id}')");
-    app.write(format!(
+    let undo = format!(
         "DELETE FROM idempotency_key WHERE payout_id IN {of_loan};
-             DELETE FROM payout WHERE loan_id = '{loan_id}';
-             UPDATE loan SET status = 'APPROVED', disbursed_at = NULL WHERE loan_id = '{loan_id}'"
-    ))
-    .await
-    .unwrap();
+         DELETE FROM payout WHERE loan_id = '{loan_id}';
+         UPDATE loan SET status = 'APPROVED', disbursed_at = NULL WHERE loan_id = '{loan_id}'"
+    );
+    app.write(undo).await.unwrap();
 }
 
 type Call<'c> = Pin<Box<dyn Future<Output = Answer> + 'c>>;
@@ -40,16 +39,12 @@ async fn float(app: &TestApp) -> i64 {
     app.sandbox.mobile_money.scenario().await.unwrap().float.0
 }
 
-async fn first_loan(agent: &Staff<'_>) -> Value {
-    waiting(&agent.pending().await).next().unwrap().clone()
-}
-
 // S-14
 #[tokio::test]
 async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let loan = first_loan(&agent).await;
+    let loan = agent.waiting_loan().await;
     let before = float(&app).await;
     let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, "first")).await;
     app.write(NEW_TIMELINE).await.unwrap();
@@ -66,7 +61,7 @@ async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
 async fn a_payment_whose_claim_survived_a_failover_is_sent_to_the_new_leader() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let loan = first_loan(&agent).await;
+    let loan = agent.waiting_loan().await;
     let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, "first")).await;
     app.write(NEW_TIMELINE).await.unwrap();
     drop(held);
@@ -79,7 +74,7 @@ async fn a_payment_whose_claim_survived_a_failover_is_sent_to_the_new_leader() {
 async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_was_lost() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let loan = first_loan(&agent).await;
+    let loan = agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::Slow]).await;
     let before = float(&app).await;
     let mut call: Call<'_> = Box::pin(agent.disburse_with_key(&loan, "first"));
@@ -87,17 +82,14 @@ async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_wa
         assert!(futures::poll!(&mut call).is_pending());
     }
     app.write(NEW_TIMELINE).await.unwrap();
-    app.write(
-        "DELETE FROM mobile_money_payment WHERE receipt IS NOT NULL AND requested_at =
-              (SELECT max(requested_at) FROM mobile_money_payment)",
-    )
-    .await
-    .unwrap();
+    let lose_payment = "DELETE FROM mobile_money_payment WHERE receipt IS NOT NULL AND requested_at =
+                        (SELECT max(requested_at) FROM mobile_money_payment)";
+    app.write(lose_payment).await.unwrap();
     assert_eq!(app.as_time_passes(call).await.status, StatusCode::ACCEPTED);
     for _ in 0..3 {
         app.later(Duration::from_secs(15)).await;
     }
-    assert_eq!(agent.records_of(&loan).await[0]["status"], "FAILED");
+    assert_eq!(agent.status_of(&loan).await, "FAILED");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -105,7 +97,7 @@ async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_wa
 async fn accepted_is_the_answer_only_for_a_payout_that_is_there() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let loan = first_loan(&agent).await;
+    let loan = agent.waiting_loan().await;
     for key in [None, Some("first")] {
         app.next_outcomes(&[Outcome::LostUnpaid]).await;
         let mut call: Call<'_> = match key {
@@ -151,8 +143,7 @@ async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not
     let loan_id = lost["loan_id"].as_str().unwrap();
     assert_eq!(details, format!("timeline 7; answers about payouts that are not in it: 1, for {loan_id}"));
     assert_eq!(found[0]["who"], "this server");
-    let metrics = app.call(Method::GET, "/metrics", None).await.bytes;
-    let metrics = String::from_utf8(metrics).unwrap();
+    let metrics = app.metrics().await;
     assert!(metrics.contains("mkopo_data_copies_found_total 1\n"), "{metrics}");
     assert!(metrics.contains("mkopo_answers_missing_total 1\n"), "{metrics}");
     // The payment is known to mobile money alone.

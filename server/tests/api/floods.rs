@@ -8,14 +8,14 @@ use std::{
 };
 
 use axum::http::{Method, StatusCode};
-use mkopo::http::connections::{self, Limits};
+use mkopo::http::connections::Limits;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
 };
 
-use crate::{command_line::mkopo, contract, slices, test_app::TestApp};
+use crate::{command_line::mkopo, connections::served, contract, slices, test_app::TestApp};
 
 /// JSON nested as deep as the parser goes, 8 KB of it.
 fn nested() -> Value {
@@ -44,11 +44,10 @@ async fn traffic_keeps_a_bounded_number_of_bytes_whatever_is_sent() {
 #[tokio::test]
 async fn an_address_over_one_kibibyte_is_refused() {
     let app = TestApp::start().await;
-    for path in ["/".to_owned(), "/api/v1/".to_owned(), "/loans/".to_owned(), "/console/".to_owned()] {
+    for path in ["/", "/api/v1/", "/loans/", "/console/"] {
         let long = format!("{path}{}", "a".repeat(1025));
         let answer = app.call(Method::GET, &long, None).await;
-        assert_eq!(answer.failure().0, 414, "{path}");
-        assert_eq!(answer.failure().1, "uri_too_long");
+        assert_eq!(answer.kind(), "414 uri_too_long", "{path}");
     }
     for (path, method) in contract::operations().iter().filter(|(path, _)| path.contains('{')) {
         assert!(contract::response(path, method, "414").is_some(), "{method} {path} has no 414");
@@ -58,8 +57,7 @@ async fn an_address_over_one_kibibyte_is_refused() {
 // S-1
 #[tokio::test]
 async fn a_name_that_no_file_can_have_is_a_page_or_missing_and_never_an_error() {
-    let folder = slices::portal();
-    let app = TestApp::start_with(&["--portal-dir", folder.path().to_str().unwrap()]).await;
+    let (app, _portal) = slices::started().await;
     let long = "a".repeat(256);
     let encoded = "%61".repeat(256);
     for name in [long.as_str(), encoded.as_str(), &"a".repeat(253), "%00", "x%00y"] {
@@ -77,21 +75,12 @@ async fn a_name_that_no_file_can_have_is_a_page_or_missing_and_never_an_error() 
 // S-28, S-84
 #[tokio::test]
 async fn no_folder_is_redirected_to() {
-    let folder = slices::portal();
-    let app = TestApp::start_with(&["--portal-dir", folder.path().to_str().unwrap()]).await;
+    let (app, _portal) = slices::started().await;
     for path in ["/assets", "//assets", "/slices", "/slices/mfe-auth", "//slices/mfe-auth"] {
         let answer = app.call(Method::GET, path, None).await;
         assert!(!answer.status.is_redirection(), "{path}: {}", answer.status);
         assert!(!answer.headers.contains_key("location"), "{path}");
     }
-}
-
-async fn served(app: &TestApp, limits: Limits) -> std::net::SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let router = mkopo::portal_router(app.sandbox.clone());
-    tokio::spawn(connections::serve(listener, router, limits, std::future::pending()));
-    address
 }
 
 /// Returns whether the service answers on this connection.
@@ -112,12 +101,10 @@ async fn answers(stream: &mut TcpStream) -> bool {
 // S-95
 #[tokio::test]
 async fn one_address_has_a_bounded_number_of_connections_and_its_longest_idle_one_is_closed() {
-    let app = TestApp::start().await;
-    let limits = Limits { per_address: 3, ..Limits::default() };
-    let address = served(&app, limits).await;
+    let served = served(Limits { per_address: 3, ..Limits::default() }).await;
     let mut open = Vec::new();
     for _ in 0..5 {
-        let mut stream = TcpStream::connect(address).await.unwrap();
+        let mut stream = served.connect().await;
         assert!(answers(&mut stream).await);
         open.push(stream);
     }
@@ -131,13 +118,12 @@ async fn one_address_has_a_bounded_number_of_connections_and_its_longest_idle_on
 // S-113
 #[tokio::test]
 async fn when_all_connections_are_taken_the_longest_idle_one_is_closed_for_the_next() {
-    let app = TestApp::start().await;
-    let address = served(&app, Limits { connections: 2, ..Limits::default() }).await;
-    let mut idle = [TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap()];
+    let served = served(Limits { connections: 2, ..Limits::default() }).await;
+    let mut idle = [served.connect().await, served.connect().await];
     for stream in &mut idle {
         assert!(answers(stream).await);
     }
-    let mut next = TcpStream::connect(address).await.unwrap();
+    let mut next = served.connect().await;
     assert!(answers(&mut next).await);
 }
 

@@ -79,6 +79,5 @@ async fn a_sum_that_does_not_fit_into_64_bits_is_said_as_such() {
     assert_eq!((status, code.as_str()), (422, "sum_too_large"), "{text}");
     // Others are paid as before.
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    assert_eq!(agent.disburse(waiting(&pending).next().unwrap()).await.status, 200);
+    assert_eq!(agent.disburse(&agent.waiting_loan().await).await.status, 200);
 }

@@ -3,13 +3,10 @@
 use base::kes::Kes;
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use futures::future::join_all;
-use lending::{
-    events::Trail,
-    mobile_money::{Outcome, ScenarioChange},
-};
-use serde_json::Value;
+use lending::mobile_money::{Outcome, Refusal};
+use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
 
 use crate::{
@@ -69,8 +66,7 @@ async fn the_daily_limit_of_a_phone_holds_for_payments_at_the_same_time() {
 async fn the_float_is_spent_to_its_last_shilling_and_no_further() {
     let servers = servers().await;
     let loans = approve(&servers[0], 30, 30_000, |number| format!("+2547120010{number:02}")).await;
-    let float = ScenarioChange { float: Some(Kes(300_000)), ..ScenarioChange::default() };
-    servers[0].sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
+    servers[0].set_console(Method::PUT, "/scenario", json!({"float": 300_000})).await;
     let answers = pay_all(&servers, &loans).await;
     assert_eq!((paid(&answers), refused(&answers, "1")), (10, 20));
     assert_eq!(servers[1].sandbox.mobile_money.scenario().await.unwrap().float, Kes(0));
@@ -88,13 +84,7 @@ async fn no_shilling_of_the_float_is_lost_whatever_amounts_run_it_down() {
     }
     let money = &servers[0].sandbox.mobile_money;
     for float in [150_001, 99_990, 0, 20_000] {
-        money
-            .change_scenario(
-                ScenarioChange { float: Some(Kes(float)), ..ScenarioChange::default() },
-                &Trail::default(),
-            )
-            .await
-            .unwrap();
+        servers[0].set_console(Method::PUT, "/scenario", json!({"float": float})).await;
         let answers = pay_all(&servers, &loans.split_off(loans.len() - 9)).await;
         let sent = answers.iter().filter(|answer| answer.status == StatusCode::OK);
         let sent: i64 = sent.map(|answer| answer.json()["amount"].as_i64().unwrap()).sum();
@@ -125,7 +115,7 @@ async fn a_loan_that_somebody_holds_stalls_its_own_calls_only_on_postgresql() {
         began.elapsed()
     };
     let ((answer, waited), others) = tokio::join!(of_held, of_others);
-    assert_eq!((answer.status.as_u16(), answer.failure().1.as_str()), (503, "busy"));
+    assert_eq!(answer.kind(), "503 busy");
     assert!(waited >= Duration::from_secs(5) && others < Duration::from_secs(4), "{waited:?}, {others:?}");
     sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
     assert_eq!(agent.disburse(&loans[0]).await.status, StatusCode::OK);
@@ -157,7 +147,7 @@ async fn a_key_that_somebody_holds_stalls_no_other_payout_on_postgresql() {
     app.later(Duration::from_secs(10)).await;
     let answer = agent.disburse_with_key(&loans[0], "held").await;
     assert_eq!((answer.status.as_u16(), answer.is_replay()), (202, true));
-    assert_eq!(agent.records_of(&loans[0]).await[0]["status"], "COMPLETED");
+    assert_eq!(agent.status_of(&loans[0]).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -184,8 +174,7 @@ async fn a_key_that_is_sent_for_many_loans_at_once_pays_one_of_them() {
 async fn the_next_outcomes_are_each_taken_once() {
     let servers = servers().await;
     let loans = approve(&servers[0], 12, 20_000, |number| format!("+2547120030{number:02}")).await;
-    let refusal = Outcome::Refused(lending::mobile_money::Refusal::MaximumBalance);
-    servers[0].next_outcomes(&[refusal; 5]).await;
+    servers[0].next_outcomes(&[Outcome::Refused(Refusal::MaximumBalance); 5]).await;
     let answers = pay_all(&servers, &loans).await;
     assert_eq!((paid(&answers), refused(&answers, "8")), (7, 5));
     servers[0].assert_every_shilling_is_accounted_for().await;

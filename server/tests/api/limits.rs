@@ -1,14 +1,14 @@
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
-use axum::{
-    extract::ConnectInfo,
-    http::{Method, StatusCode},
-};
+use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
 use lending::demo;
 use serde_json::{Value, json};
 
-use crate::test_app::{Answer, Status, TestApp, request};
+use crate::{
+    browser::cookie_of,
+    test_app::{Answer, Status, TestApp, request, sent_from},
+};
 
 const LOGIN: &str = "/api/v1/auth/login";
 const AGENT: &str = "agent@mkopo.test";
@@ -36,10 +36,7 @@ fn passed(statuses: &[Status]) -> usize {
     statuses.iter().filter(|status| **status != StatusCode::TOO_MANY_REQUESTS).count()
 }
 
-async fn rows(app: &TestApp) -> i64 {
-    let mut reader = app.sandbox.database.read().await.unwrap();
-    store::query_scalar("SELECT count(*) FROM try_count").fetch_one(&mut reader).await.unwrap()
-}
+const COUNTS: &str = "SELECT count(*) FROM try_count";
 
 // S-16, S-44
 #[tokio::test]
@@ -98,30 +95,37 @@ async fn the_51st_wrong_password_of_a_user_within_an_hour_is_one_too_many_from_a
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
 }
 
+/// Resets the password of the agent to `Kahawa-2026`, with the right code.
+async fn reset_password(app: &TestApp) -> Status {
+    app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
+    let code = app.newest_code("+254711000003").await;
+    let body = json!({"email": AGENT, "otp": code, "new_password": "Kahawa-2026"});
+    app.post("/api/v1/auth/reset-password", body).await.status
+}
+
 #[tokio::test]
 async fn a_new_password_ends_the_lock_of_the_account() {
     let app = TestApp::start().await;
     attack_from_everywhere(&app).await;
-    app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
-    let code = app.newest_code("+254711000003").await;
-    let body = json!({"email": AGENT, "otp": code, "new_password": "Kahawa-2026"});
-    assert_eq!(app.post("/api/v1/auth/reset-password", body).await.status, StatusCode::OK);
+    assert_eq!(reset_password(&app).await, StatusCode::OK);
     assert_eq!(login_from(&app, HERE, AGENT, "Kahawa-2026").await, StatusCode::OK);
+}
+
+/// Signs in from here with a header.
+async fn login_with(app: &TestApp, header: (&'static str, &str), email: &str, password: &str) -> Answer {
+    let mut request = request(Method::POST, LOGIN, None, Some(credentials(email, password)));
+    request.headers_mut().insert(header.0, header.1.parse().unwrap());
+    app.send(sent_from(HERE, request)).await
 }
 
 /// Signs in from a device with this cookie.
 async fn login_on(app: &TestApp, cookie: &str, email: &str, password: &str) -> Answer {
-    let mut request = request(Method::POST, LOGIN, None, Some(credentials(email, password)));
-    request.headers_mut().insert("cookie", format!("theme=dark; {cookie}").parse().unwrap());
-    request.extensions_mut().insert(ConnectInfo(SocketAddr::new(HERE.parse().unwrap(), 4711)));
-    app.send(request).await
+    login_with(app, ("cookie", &format!("theme=dark; {cookie}")), email, password).await
 }
 
 /// The cookie of a device on which somebody signed in, as its browser sends it.
 async fn device_of(app: &TestApp, email: &str) -> String {
-    let answer = app.post_from(HERE, LOGIN, credentials(email, demo::PASSWORD)).await;
-    let cookie = answer.headers["set-cookie"].to_str().unwrap();
-    cookie.split(';').next().unwrap().to_owned()
+    cookie_of(&app.post_from(HERE, LOGIN, credentials(email, demo::PASSWORD)).await)
 }
 
 // S-44
@@ -173,10 +177,7 @@ async fn the_cookie_of_a_device_is_valid_for_its_account_its_password_and_180_da
     assert_eq!(expired.status, StatusCode::TOO_MANY_REQUESTS);
     app.clock.advance(Duration::from_hours(1));
     let device = device_of(&app, AGENT).await;
-    app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
-    let code = app.newest_code("+254711000003").await;
-    let body = json!({"email": AGENT, "otp": code, "new_password": "Kahawa-2026"});
-    assert_eq!(app.post("/api/v1/auth/reset-password", body).await.status, StatusCode::OK);
+    assert_eq!(reset_password(&app).await, StatusCode::OK);
     attack_from_everywhere(&app).await;
     let refused = login_on(&app, &device, AGENT, "Kahawa-2026").await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "the password is new");
@@ -244,11 +245,8 @@ async fn a_sign_in_resets_the_users_count() {
 async fn the_hundredth_wrong_try_from_an_address_is_one_too_many_whatever_it_forwards() {
     let app = TestApp::start().await;
     for n in 0..120_u32 {
-        let body = credentials(&format!("nobody-{n}@mkopo.test"), "wrong");
-        let mut request = request(Method::POST, LOGIN, None, Some(body));
-        request.headers_mut().insert("x-forwarded-for", format!("203.0.113.{n}").parse().unwrap());
-        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(HERE.parse().unwrap(), 4711)));
-        let status = app.send(request).await.status;
+        let (forwarded_for, email) = (format!("203.0.113.{n}"), format!("nobody-{n}@mkopo.test"));
+        let status = login_with(&app, ("x-forwarded-for", &forwarded_for), &email, "wrong").await.status;
         let expected = if n < 99 { StatusCode::NOT_FOUND } else { StatusCode::TOO_MANY_REQUESTS };
         assert_eq!(status, expected, "try {}", n + 1);
     }
@@ -269,11 +267,8 @@ async fn a_sign_in_does_not_reset_the_addresss_count() {
 async fn clients_behind_a_trusted_proxy_are_counted_separately() {
     let app = TestApp::start_with(&["--trusted-proxies", "192.0.2.0/24,10.0.0.1"]).await;
     let from = async |forwarded_for: &str, n: u32| {
-        let body = credentials(&format!("nobody-{n}@mkopo.test"), "wrong");
-        let mut request = request(Method::POST, LOGIN, None, Some(body));
-        request.headers_mut().insert("x-forwarded-for", forwarded_for.parse().unwrap());
-        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(HERE.parse().unwrap(), 4711)));
-        app.send(request).await.status
+        let email = format!("nobody-{n}@mkopo.test");
+        login_with(&app, ("x-forwarded-for", forwarded_for), &email, "wrong").await.status
     };
     for n in 0..99 {
         // Addresses that the client forged are to the left of the one that the proxy added.
@@ -339,21 +334,13 @@ async fn ten_calls(app: &TestApp, path: &str, body: impl Fn(u32) -> Value) -> (u
 #[tokio::test]
 async fn wrong_sign_in_codes_and_wrong_reset_codes_are_limited_too() {
     let app = TestApp::start().await;
-    let (passed, last) = ten_calls(
-        &app,
-        "/api/v1/auth/verify-signin-otp",
-        |n| json!({"email": AGENT, "password": demo::PASSWORD, "otp": format!("{n:06}")}),
-    )
-    .await;
+    let otp = |n: u32| json!({"email": AGENT, "password": demo::PASSWORD, "otp": format!("{n:06}")});
+    let (passed, last) = ten_calls(&app, "/api/v1/auth/verify-signin-otp", otp).await;
     assert_eq!((passed, last.headers["retry-after"].to_str().unwrap()), (9, "900"));
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK, "by password alone");
 
-    let (passed, last) = ten_calls(
-        &app,
-        "/api/v1/auth/reset-password",
-        |n| json!({"email": AGENT, "otp": format!("{n:06}"), "new_password": "Kahawa-2026"}),
-    )
-    .await;
+    let otp = |n: u32| json!({"email": AGENT, "otp": format!("{n:06}"), "new_password": "Kahawa-2026"});
+    let (passed, last) = ten_calls(&app, "/api/v1/auth/reset-password", otp).await;
     assert_eq!((passed, last.headers["retry-after"].to_str().unwrap()), (9, "900"));
 }
 
@@ -364,11 +351,7 @@ async fn a_right_code_over_the_limit_is_refused() {
         let body = json!({"email": AGENT, "otp": format!("{n:06}"), "new_password": "Kahawa-2026"});
         app.post("/api/v1/auth/reset-password", body).await;
     }
-    app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
-    let code = app.newest_code("+254711000003").await;
-    let body = json!({"email": AGENT, "otp": code, "new_password": "Kahawa-2026"});
-    let answer = app.post("/api/v1/auth/reset-password", body).await;
-    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(reset_password(&app).await, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
 }
 
@@ -398,9 +381,7 @@ async fn requests_for_codes_are_limited_by_user_and_by_address() {
 #[tokio::test]
 async fn an_account_is_sent_10_codes_of_each_kind_in_an_hour_and_strangers_use_up_none_of_a_known_device() {
     let app = TestApp::start().await;
-    let credentials = json!({"email": AGENT, "password": demo::PASSWORD});
-    let signed_in = app.post("/api/v1/auth/login", credentials).await;
-    let cookie = signed_in.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let cookie = device_of(&app, AGENT).await;
     let paths = ["/api/v1/auth/request-signin-otp", "/api/v1/auth/request-password-reset"];
     for path in paths {
         for n in 0..10 {
@@ -426,13 +407,13 @@ async fn an_account_is_sent_10_codes_of_each_kind_in_an_hour_and_strangers_use_u
 async fn expired_counts_are_deleted() {
     let app = TestApp::start().await;
     strangers(&app, HERE, 0..20).await;
-    assert_eq!(rows(&app).await, 41);
+    assert_eq!(app.count(COUNTS).await, 41);
     app.clock.advance(Duration::from_mins(15));
     login_from(&app, ELSEWHERE, AGENT, "wrong").await;
-    assert_eq!(rows(&app).await, 23, "those of the accounts are for an hour");
+    assert_eq!(app.count(COUNTS).await, 23, "those of the accounts are for an hour");
     app.clock.advance(Duration::from_hours(1));
     login_from(&app, ELSEWHERE, AGENT, "wrong").await;
-    assert_eq!(rows(&app).await, 3);
+    assert_eq!(app.count(COUNTS).await, 3);
 }
 
 // S-90

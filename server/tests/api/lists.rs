@@ -17,9 +17,9 @@ use lending::{
 use mkopo::Sandbox;
 use proptest::prelude::*;
 use serde_json::Value;
-use store::{Connection, Database, version::Version};
+use store::{Database, version::Version};
 
-use crate::test_app::{TestApp, waiting};
+use crate::test_app::{NOON, Staff, TestApp, waiting};
 
 const PENDING: &str = "/api/v1/disbursements/pending";
 const RECORDS: &str = "/api/v1/disbursement-records";
@@ -69,7 +69,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (0..40_usize).prop_map(|nth| Step::Disburse { nth }),
         4 => (0..2_000_000_000_i64, 10..400_000_i64).prop_map(|(back, amount)| Step::Approve {
-            at: crate::test_app::NOON.0 - back,
+            at: NOON.0 - back,
             amount,
         }),
         2 => (0..40_usize).prop_map(|nth| Step::Reject { nth }),
@@ -81,36 +81,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-async fn write(sandbox: &Sandbox, statement: &'static str, id: String, at: i64, amount: i64) {
-    let write = sandbox.database.write(async move |connection: &mut Connection| {
-        store::query(statement).bind(id).bind(at).bind(amount).execute(connection).await?;
-        Ok(())
-    });
-    write.await.unwrap();
-}
-
-const APPROVE: &str = "
-    INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, status, remaining_balance,
-                      approved_at, created_at, updated_at)
-    SELECT $1, min(customer_id), $3, 1250, 'APPROVED', $3, $2, $2, $2 FROM customer";
-const REJECT: &str = "UPDATE loan SET status = 'REJECTED', updated_at = $2 + $3 WHERE loan_id = $1";
-const DELETE: &str = "
-    DELETE FROM loan WHERE loan_id = $1 AND $2 + $3 > 0
-    AND NOT EXISTS (SELECT 1 FROM payout WHERE payout.loan_id = loan.loan_id)";
-const RENAME_CUSTOMER: &str = "
-    UPDATE customer SET last_name = last_name || $2 || $3
-    WHERE customer_id = (SELECT customer_id FROM loan WHERE loan_id = $1)";
-const RENAME_STAFF: &str = "UPDATE staff SET last_name = last_name || $2 || $3 WHERE email = $1";
-const TOUCH_ALL: &str = "
-    WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 200)
-    UPDATE loan SET notes = $1 || $2 || $3 || (SELECT max(n) FROM n)";
-
-async fn take(app: &TestApp, staff: &crate::test_app::Staff<'_>, step: Step) {
+async fn take(app: &TestApp, staff: &Staff<'_>, step: Step) {
     static APPROVED: AtomicUsize = AtomicUsize::new(0);
-    let sandbox = &app.sandbox;
+    let write = async |sql: String| app.write(sql).await.unwrap();
     let pending = staff.pending().await;
     let loan = |nth: usize| (!pending.is_empty()).then(|| pending[nth % pending.len()].clone());
-    let loan_id = |nth| loan(nth).map(|loan| loan["loan_id"].as_str().unwrap().to_owned());
+    let loan_id =
+        |nth| loan(nth).map(|loan| loan["loan_id"].as_str().unwrap().to_owned()).unwrap_or_default();
     match step {
         Step::Disburse { nth } => {
             if let Some(loan) = loan(nth) {
@@ -119,18 +96,37 @@ async fn take(app: &TestApp, staff: &crate::test_app::Staff<'_>, step: Step) {
         }
         Step::Approve { at, amount } => {
             let id = format!("LN-NEW-{}", APPROVED.fetch_add(1, Ordering::Relaxed));
-            write(sandbox, APPROVE, id, at, amount).await;
+            let approve = format!(
+                "INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, status, remaining_balance,
+                                   approved_at, created_at, updated_at)
+                 SELECT '{id}', min(customer_id), {amount}, 1250, 'APPROVED', {amount}, {at}, {at}, {at}
+                 FROM customer"
+            );
+            write(approve).await;
         }
-        Step::Reject { nth } => write(sandbox, REJECT, loan_id(nth).unwrap_or_default(), 1, 1).await,
-        Step::Delete { nth } => write(sandbox, DELETE, loan_id(nth).unwrap_or_default(), 1, 1).await,
+        Step::Reject { nth } => {
+            let id = loan_id(nth);
+            write(format!("UPDATE loan SET status = 'REJECTED', updated_at = 2 WHERE loan_id = '{id}'"))
+                .await;
+        }
+        Step::Delete { nth } => {
+            let id = loan_id(nth);
+            let unpaid = "NOT EXISTS (SELECT 1 FROM payout WHERE payout.loan_id = loan.loan_id)";
+            write(format!("DELETE FROM loan WHERE loan_id = '{id}' AND {unpaid}")).await;
+        }
         Step::RenameCustomer { nth } => {
-            write(sandbox, RENAME_CUSTOMER, loan_id(nth).unwrap_or_default(), 1, 1).await;
+            let of_loan = format!("SELECT customer_id FROM loan WHERE loan_id = '{}'", loan_id(nth));
+            let longer = "UPDATE customer SET last_name = last_name || '11'";
+            write(format!("{longer} WHERE customer_id = ({of_loan})")).await;
         }
-        Step::RenameStaff => write(sandbox, RENAME_STAFF, "agent@mkopo.test".to_owned(), 1, 1).await,
+        Step::RenameStaff => {
+            let longer = "UPDATE staff SET last_name = last_name || '11'";
+            write(format!("{longer} WHERE email = 'agent@mkopo.test'")).await;
+        }
         Step::MoveClock { seconds } => app.clock.advance(Duration::from_secs(seconds)),
         Step::ManyWrites => {
             // Together, so that they share commits.
-            join_all((0..60).map(|_| write(sandbox, TOUCH_ALL, "touched ".to_owned(), 1, 1))).await;
+            join_all((0..60).map(|_| write("UPDATE loan SET notes = 'touched'".to_owned()))).await;
         }
     }
 }
@@ -263,7 +259,6 @@ async fn a_list_can_be_read_in_pages() {
 async fn an_invalid_page_is_refused() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let mut answers = Vec::new();
     for query in [
         "limit=0",
         "limit=1001",
@@ -278,26 +273,14 @@ async fn an_invalid_page_is_refused() {
         "limit=5&cursor=%ff%fe",
         "cursor=MSBh",
     ] {
-        let (status, code, _) = agent.get(&format!("{PENDING}?{query}")).await.failure();
-        answers.push((query, status, code));
+        assert_eq!(agent.get(&format!("{PENDING}?{query}")).await.kind(), "400 bad_parameter", "{query}");
     }
-    assert!(
-        answers.iter().all(|(_, status, code)| (*status, code.as_str()) == (400, "bad_parameter")),
-        "{answers:#?}"
-    );
 }
 
 #[tokio::test]
 async fn an_empty_list_is_an_empty_array() {
     let app = TestApp::start().await;
-    write(
-        &app.sandbox,
-        "UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED' AND $1 || $2 || $3 <> ''",
-        String::new(),
-        1,
-        1,
-    )
-    .await;
+    app.write("UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED'").await.unwrap();
     let answer = app.sign_in("agent").await.get(PENDING).await;
     assert_eq!(answer.bytes, b"[]");
 }

@@ -1,15 +1,14 @@
 //! The settings that the live screens keep, of the portal and of each person, and the permissions of roles for them.
 
 use axum::http::{Method, StatusCode};
-use insta::assert_json_snapshot;
+use insta::{assert_json_snapshot, assert_snapshot};
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
-use store::{Connection, query};
 
 use crate::{
     console_faults::{add_fault, over_the_wire, raw_request},
     profile::put,
-    test_app::{Answer, Listener, Staff, TestApp, disbursement_of, request, wait_until, waiting},
+    test_app::{Answer, Listener, Staff, TestApp, request, wait_until},
 };
 
 pub const LIVE: [&str; 2] = ["--screens", "live"];
@@ -27,6 +26,14 @@ fn rules(change: &Value) -> Value {
     });
     rules.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
     rules
+}
+
+/// Other preferences than those at first, and the rules with some of them changed.
+fn others(change: &Value) -> Value {
+    json!({
+        "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true},
+        "rules": rules(change),
+    })
 }
 
 async fn set_rules(admin: &Staff<'_>, change: Value) -> Answer {
@@ -58,7 +65,7 @@ async fn changes(app: &TestApp) -> Vec<Value> {
 }
 
 /// Sets that a person is told of their payouts by e-mail and SMS.
-async fn be_notified(staff: &Staff<'_>, language: &str) {
+pub async fn be_notified(staff: &Staff<'_>, language: &str) {
     let all =
         json!({"language": language, "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
     set_preferences(staff, all).await;
@@ -69,8 +76,7 @@ async fn the_calls_of_live_screens_exist_only_where_screens_are_live() {
     let specified = TestApp::start().await;
     let admin = specified.sign_in("admin").await;
     for path in ["/preferences", "/settings", "/profile", "/sessions"] {
-        let (status, code, _) = admin.get(&format!("/api/v1{path}")).await.failure();
-        assert_eq!((status, code.as_str()), (404, "not_found"), "{path}");
+        assert_eq!(admin.get(&format!("/api/v1{path}")).await.kind(), "404 not_found", "{path}");
     }
     let portal = specified.call(Method::GET, "/slices.json", None).await.json();
     assert_eq!(portal["portal"]["screens"], Value::Null);
@@ -92,15 +98,8 @@ async fn only_administrators_see_and_change_the_settings() {
     for who in ["agent", "supervisor"] {
         let staff = app.sign_in(who).await;
         assert_eq!(staff.get("/api/v1/settings").await.failure().1, "role_not_allowed");
-        let all = json!({
-            "preferences": {"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true},
-            "rules": rules(&json!({"maximum_amount": 1})),
-        });
-        let answer = put(&staff, "/settings", all).await;
-        assert_eq!(
-            answer.failure(),
-            (403, "role_not_allowed".into(), "Your role does not allow rules to be set.".into())
-        );
+        let answer = put(&staff, "/settings", others(&json!({"maximum_amount": 1}))).await;
+        assert_eq!(answer.refusal(), "403 role_not_allowed: Your role does not allow rules to be set.");
         assert_eq!(answer.body()["field"], "rules");
         let kept = staff.get("/api/v1/preferences").await.json();
         assert_eq!((&kept["language"], &kept["rules"]["maximum_amount"]), (&json!("en"), &Value::Null));
@@ -134,19 +133,15 @@ async fn settings_outside_their_limits_are_refused() {
         json!({"session_minutes": 60, "retry_attempts": 11}),
         json!({"session_minutes": 60, "retry_attempts": -1}),
     ] {
-        let (status, code, text) = set_rules(&admin, change).await.failure();
-        assert_eq!((status, code.as_str()), (422, "invalid_request"));
-        refusals.push(text);
+        refusals.push(set_rules(&admin, change).await.refusal());
     }
-    assert_json_snapshot!(refusals, @r#"
-    [
-      "session_minutes must be from 5 to 60.",
-      "session_minutes must be from 5 to 60.",
-      "maximum_amount must be between 1 and 2^53 - 1, or null.",
-      "retry_attempts must be from 0 to 10.",
-      "retry_attempts must be from 0 to 10."
-    ]
-    "#);
+    assert_snapshot!(refusals.join("\n"), @"
+    422 invalid_request: session_minutes must be from 5 to 60.
+    422 invalid_request: session_minutes must be from 5 to 60.
+    422 invalid_request: maximum_amount must be between 1 and 2^53 - 1, or null.
+    422 invalid_request: retry_attempts must be from 0 to 10.
+    422 invalid_request: retry_attempts must be from 0 to 10.
+    ");
     let without = json!({"preferences": preferences(), "rules": {"session_minutes": 60}});
     assert_eq!(put(&admin, "/settings", without).await.failure().1, "invalid_request");
     assert!(changes(&app).await.is_empty());
@@ -161,8 +156,7 @@ async fn a_payout_above_the_maximum_is_refused_until_the_maximum_is_raised() {
     assert_eq!(set_rules(&admin, json!({"maximum_amount": 20_000})).await.status, StatusCode::OK);
 
     let refused = agent.disburse_with_key(&loan, "first").await;
-    let text = "A payout may have at most KES 20000. An administrator can change this in Settings.";
-    assert_eq!(refused.failure(), (422, "amount_above_maximum".into(), text.into()));
+    assert_snapshot!(refused.refusal(), @"422 amount_above_maximum: A payout may have at most KES 20000. An administrator can change this in Settings.");
     assert!(agent.records_of(&loan).await.is_empty());
     assert_eq!(agent.disburse(&loan).await.failure().1, "amount_above_maximum");
     assert_eq!(agent.disburse(&small).await.status, StatusCode::OK);
@@ -180,8 +174,7 @@ async fn a_maximum_holds_nobody_up_where_screens_are_as_specified() {
     set_rules(&admin, json!({"maximum_amount": 1})).await;
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
 }
 
@@ -227,17 +220,14 @@ async fn everybody_has_preferences_of_their_own() {
 async fn preferences_and_rules_are_saved_in_one_call() {
     let app = TestApp::start_with(&LIVE).await;
     let admin = app.sign_in("admin").await;
-    let new = json!({
-        "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": false},
-        "rules": rules(&json!({"session_minutes": 45, "maximum_amount": 90_000})),
-    });
+    let new = others(&json!({"session_minutes": 45, "maximum_amount": 90_000}));
     let saved = put(&admin, "/settings", new).await.json();
     assert_json_snapshot!(saved, @r#"
     {
       "preferences": {
         "language": "sw",
         "notify_by_email": true,
-        "notify_by_sms": false,
+        "notify_by_sms": true,
         "rules": {
           "auto_retry": false,
           "confirmation_required": true,
@@ -275,11 +265,10 @@ async fn one_wrong_field_saves_nothing_and_is_named() {
         ("rules", "maximum_amount", json!(0)),
         ("rules", "retry_attempts", json!(11)),
     ] {
-        let mut new = json!({
-            "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true},
-            "rules": {"session_minutes": 30, "maximum_amount": 90_000, "confirmation_required": false,
-                      "auto_retry": true, "retry_attempts": 1},
-        });
+        let mut new = others(&json!({
+            "session_minutes": 30, "maximum_amount": 90_000, "confirmation_required": false, "auto_retry": true,
+            "retry_attempts": 1,
+        }));
         new[part][field] = value;
         let answer = put(&admin, "/settings", new).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -294,22 +283,12 @@ async fn a_failure_between_preferences_and_rules_saves_neither() {
     let app = TestApp::start_with(&LIVE).await;
     let admin = app.sign_in("admin").await;
     let before = kept(&admin).await;
-    let administer = async |statement: &'static str| {
-        let done = app.sandbox.database.write(async move |connection: &mut Connection| {
-            query(statement).execute(connection).await?;
-            Ok(())
-        });
-        done.await.unwrap();
-    };
-    let new = json!({
-        "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true},
-        "rules": rules(&json!({"maximum_amount": 90_000})),
-    });
-    administer("ALTER TABLE portal_rules RENAME TO away").await;
+    let new = others(&json!({"maximum_amount": 90_000}));
+    app.write("ALTER TABLE portal_rules RENAME TO away").await.unwrap();
     let save = request(Method::PUT, "/api/v1/settings", Some(&admin.token), Some(new.clone()));
     let failed = app.send_to(Listener::Portal, save).await;
     assert_eq!(failed.status, StatusCode::INTERNAL_SERVER_ERROR);
-    administer("ALTER TABLE away RENAME TO portal_rules").await;
+    app.write("ALTER TABLE away RENAME TO portal_rules").await.unwrap();
     assert_eq!(kept(&admin).await, before);
     assert!(changes(&app).await.is_empty());
     assert_eq!(put(&admin, "/settings", new).await.status, StatusCode::OK);
@@ -319,10 +298,7 @@ async fn a_failure_between_preferences_and_rules_saves_neither() {
 async fn saving_again_after_a_lost_answer_changes_nothing_more() {
     let app = TestApp::start_with(&LIVE).await;
     let admin = app.sign_in("admin").await;
-    let new = json!({
-        "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true},
-        "rules": rules(&json!({"maximum_amount": 90_000})),
-    });
+    let new = others(&json!({"maximum_amount": 90_000}));
     add_fault(&app, json!({"path": "/api/v1/settings", "kind": "drop", "times": 1})).await;
     let save = raw_request("PUT", "/api/v1/settings", &admin.token, &new.to_string());
     assert_eq!(over_the_wire(&app, &save).await.0, "");
@@ -339,8 +315,9 @@ async fn saving_again_after_a_lost_answer_changes_nothing_more() {
 async fn each_change_of_settings_and_preferences_is_an_event() {
     let app = TestApp::start_with(&LIVE).await;
     let admin = app.sign_in("admin").await;
-    set_rules(&admin, json!({"maximum_amount": 90_000, "session_minutes": 45})).await;
-    set_rules(&admin, json!({"maximum_amount": 90_000, "session_minutes": 45})).await;
+    for _ in 0..2 {
+        set_rules(&admin, json!({"maximum_amount": 90_000, "session_minutes": 45})).await;
+    }
     be_notified(&admin, "sw").await;
     assert_json_snapshot!(changes(&app).await, @r#"
     [
@@ -368,10 +345,8 @@ async fn whoever_wants_it_is_told_by_e_mail_and_sms_of_a_payout_that_settled_lat
     let answer = app.as_time_passes(agent.disburse(&slow)).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     assert_eq!(app.texts_to("+254711000003").await, 0);
-    app.as_time_passes(wait_until("the payout is settled", async || {
-        agent.records_of(&slow).await[0]["status"] != "PENDING"
-    }))
-    .await;
+    let is_settled = async || agent.status_of(&slow).await != "PENDING";
+    app.as_time_passes(wait_until("the payout is settled", is_settled)).await;
     let email = app.newest_message("agent@mkopo.test").await;
     let receipt = agent.records_of(&slow).await[0]["mpesa_ref"].as_str().unwrap().to_owned();
     let loan_id = slow["loan_id"].as_str().unwrap();
@@ -386,10 +361,8 @@ async fn nobody_is_told_twice_of_a_payout_that_was_answered_at_once() {
     let app = TestApp::start_with(&LIVE).await;
     let agent = app.sign_in("agent").await;
     be_notified(&agent, "sw").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    assert_eq!(agent.post(&path, Some(disbursement_of(loan))).await.status, StatusCode::OK);
+    let loan = &agent.waiting_loan().await;
+    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
     assert_eq!(app.texts_to("agent@mkopo.test").await + app.texts_to("+254711000003").await, 0);
 }
 

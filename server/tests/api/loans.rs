@@ -1,7 +1,6 @@
-use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
 
-use crate::test_app::{TestApp, request};
+use crate::test_app::TestApp;
 
 #[tokio::test]
 async fn the_pending_list_shows_every_field_of_a_loan() {
@@ -47,17 +46,6 @@ async fn the_pending_list_has_the_latest_approval_first() {
     let pending = app.sign_in("agent").await.pending().await;
     assert_eq!(pending.len(), 24);
     assert!(pending.is_sorted_by(|a, b| a["approved_at"].as_str() >= b["approved_at"].as_str()));
-}
-
-#[tokio::test]
-async fn an_unchanged_list_is_not_sent_again() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let path = "/api/v1/disbursements/pending";
-    let etag = agent.get(path).await.headers["etag"].clone();
-    let mut again = request(Method::GET, path, Some(&agent.token), None);
-    again.headers_mut().insert("if-none-match", etag);
-    assert_eq!(app.send(again).await.status, StatusCode::NOT_MODIFIED);
 }
 
 #[tokio::test]

@@ -70,6 +70,9 @@ mod sandboxes_apart;
 mod sandboxes_reached;
 mod security_headers;
 mod seed;
+#[path = "../payouts/server.rs"]
+#[expect(dead_code, reason = "the tests of payouts use the rest")]
+mod server;
 mod service;
 mod shared_clock;
 mod shell;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use lending::{loans::LoanStatus, payouts::PayoutStatus};
-use store::{Database, query_as};
+use store::query_as;
 
 use crate::{contract::words_of, test_store};
 
@@ -71,10 +71,8 @@ async fn the_database_allows_the_words_of_each_enum_that_it_checks() {
     let words: BTreeMap<String, BTreeSet<String>> =
         enums.into_iter().map(|(column, words)| (column.to_owned(), words)).collect();
     let folder = tempfile::tempdir().unwrap();
-    let (database, statement) = match test_store::url(folder.path()) {
-        Some(url) => (Database::open_at(&url.parse().unwrap()).await.unwrap(), POSTGRES_CHECKS),
-        None => (Database::open_in(folder.path()).await.unwrap(), SQLITE_CHECKS),
-    };
+    let database = test_store::open(folder.path()).await;
+    let statement = if test_store::is_postgres() { POSTGRES_CHECKS } else { SQLITE_CHECKS };
     let tables = query_as(statement).fetch_all(&mut database.read().await.unwrap()).await.unwrap();
     assert_eq!(
         checked_words(tables),

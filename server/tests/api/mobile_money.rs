@@ -4,15 +4,12 @@ use axum::http::{Method, StatusCode};
 use base::{kes::Kes, phone::Msisdn};
 use futures::future::join_all;
 use insta::assert_json_snapshot;
-use lending::{
-    events::Trail,
-    mobile_money::{Answer, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
-};
+use lending::mobile_money::{Answer, MAGIC, Outcome, Payment, Refusal, Status};
 use serde_json::{Value, json};
 use store::version::DataCopy;
 
 use crate::{
-    test_app::{NOON, TestApp, wait_until, waiting},
+    test_app::{NOON, TestApp, wait_until},
     test_store,
 };
 
@@ -53,9 +50,7 @@ async fn settled(app: &TestApp, loan: &Value) -> String {
 #[tokio::test]
 async fn each_magic_phone_has_its_outcome_in_any_scenario() {
     let app = TestApp::start().await;
-    let change =
-        ScenarioChange { default: Some(Outcome::Refused(Refusal::BadNumber)), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
+    app.set_console(Method::PUT, "/scenario", json!({"default": "bad_number"})).await;
     let mut outcomes = Vec::new();
     for magic in MAGIC {
         let loan = app.approve_loan(300_000, magic.phone).await;
@@ -111,8 +106,7 @@ async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
         let loan = app.approve_loan(amount, PLAIN).await;
         outcomes.push(format!("{amount}: {}", settled(&app, &loan).await));
     }
-    let float = ScenarioChange { float: Some(Kes(999)), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
+    app.set_console(Method::PUT, "/scenario", json!({"float": 999})).await;
     for amount in [1_000, 999] {
         let loan = app.approve_loan(amount, "+254712000000").await;
         outcomes.push(format!("{amount}: {}", settled(&app, &loan).await));
@@ -146,15 +140,14 @@ async fn a_slow_payment_settles_in_seconds_although_the_clock_is_set_back() {
     let other = app.another_server(&[]).await;
     other.later(Duration::from_secs(20)).await;
     let agent = other.sign_in("agent").await;
-    assert_eq!(agent.records_of(&loan).await[0]["status"], "COMPLETED");
+    assert_eq!(agent.status_of(&loan).await, "COMPLETED");
 }
 
 #[tokio::test]
 async fn each_answer_takes_a_time_of_its_own_within_the_spread() {
     let app = TestApp::start().await;
-    let change =
-        ScenarioChange { latency_ms: Some(1_000), spread_percent: Some(50), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
+    let spread = json!({"latency_ms": 1_000, "spread_percent": 50});
+    app.set_console(Method::PUT, "/scenario", spread).await;
     for number in 0..3 {
         let loan = app.approve_loan(20_000, &format!("+25471200010{number}")).await;
         assert_eq!(settled(&app, &loan).await, "200 - COMPLETED -");
@@ -203,8 +196,7 @@ async fn payouts_that_settle_together_keep_their_own_results() {
 #[tokio::test]
 async fn magic_payments_never_exceed_the_float() {
     let app = TestApp::start().await;
-    let float = ScenarioChange { float: Some(Kes(400_000)), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
+    app.set_console(Method::PUT, "/scenario", json!({"float": 400_000})).await;
     let mut outcomes = Vec::new();
     // A magic phone is paid above the maximum of a payment, too.
     for (amount, phone) in
@@ -222,8 +214,7 @@ async fn magic_payments_never_exceed_the_float() {
 async fn requests_at_once_are_paid_in_order_as_long_as_there_is_enough() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
-    let float = ScenarioChange { float: Some(Kes(1_000)), ..ScenarioChange::default() };
-    money.change_scenario(float, &Trail::default()).await.unwrap();
+    app.set_console(Method::PUT, "/scenario", json!({"float": 1_000})).await;
     let amounts = [600, 500, 300, 200, 100, 10];
     let payments = amounts.iter().map(|amount| money.pay(payment(&format!("of-{amount}"), *amount)));
     let answers = join_all(payments).await;
@@ -256,15 +247,17 @@ async fn one_originator_id_in_requests_at_once_pays_once() {
     assert_eq!((paid, known), (1, 4));
 }
 
+/// Returns whether a payment of the most that one may be is made now.
+async fn pays_the_most(app: &TestApp, id: &str) -> bool {
+    let expires_at = app.clock.now().plus(Duration::from_secs(30));
+    let answer = app.sandbox.mobile_money.pay(Payment { expires_at, ..payment(id, 250_000) }).await;
+    matches!(answer.unwrap(), Answer::Paid { .. })
+}
+
 #[tokio::test]
 async fn the_daily_limit_resets_at_midnight_in_nairobi() {
     let app = TestApp::start().await;
-    let pay = async |id: &str| {
-        let expires_at = app.clock.now().plus(Duration::from_secs(30));
-        let answer =
-            app.sandbox.mobile_money.pay(Payment { expires_at, ..payment(id, 250_000) }).await.unwrap();
-        matches!(answer, Answer::Paid { .. })
-    };
+    let pay = async |id: &str| pays_the_most(&app, id).await;
     assert_eq!((pay("1").await, pay("2").await, pay("3").await), (true, true, false));
     app.clock.advance(Duration::from_hours(12));
     assert!(pay("4").await);
@@ -274,12 +267,7 @@ async fn the_daily_limit_resets_at_midnight_in_nairobi() {
 async fn the_daily_limit_resets_at_midnight_in_the_time_zone_of_the_deployment() {
     // 22:00 in Auckland.
     let app = TestApp::start_with(&["--time-zone", "Pacific/Auckland"]).await;
-    let pay = async |id: &str| {
-        let expires_at = app.clock.now().plus(Duration::from_secs(30));
-        let answer =
-            app.sandbox.mobile_money.pay(Payment { expires_at, ..payment(id, 250_000) }).await.unwrap();
-        matches!(answer, Answer::Paid { .. })
-    };
+    let pay = async |id: &str| pays_the_most(&app, id).await;
     assert_eq!((pay("1").await, pay("2").await, pay("3").await), (true, true, false));
     app.clock.advance(Duration::from_mins(119));
     assert!(!pay("4").await);
@@ -347,31 +335,11 @@ async fn queued_outcomes_are_used_in_order_and_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn a_scenario_can_be_changed_in_part_and_reset() {
-    let app = TestApp::start().await;
-    let money = &app.sandbox.mobile_money;
-    let start = money.scenario().await.unwrap();
-    let change: ScenarioChange =
-        serde_json::from_value(json!({"default": "slow", "latency_ms": 800, "next": ["bad_number"]}))
-            .unwrap();
-    let changed = money.change_scenario(change, &Trail::default()).await.unwrap();
-    assert_eq!(
-        json!(changed),
-        json!({"default": "slow", "latency_ms": 800, "spread_percent": 0, "float": 50_000_000, "seed": 1, "next": ["bad_number"]})
-    );
-    let back = money.change_scenario(ScenarioChange::back_to_start(), &Trail::default()).await.unwrap();
-    assert_eq!(back, start);
-    assert!(serde_json::from_value::<ScenarioChange>(json!({"default": "nonsense"})).is_err());
-}
-
-#[tokio::test]
 async fn an_answer_takes_as_long_as_the_scenario_says() {
     let app = TestApp::start().await;
-    let latency = ScenarioChange { latency_ms: Some(3_000), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(latency, &Trail::default()).await.unwrap();
+    app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 3_000})).await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     let answer = app.as_time_passes(agent.disburse(loan)).await;
     assert_eq!(answer.status, StatusCode::OK);
     let took = app.clock.now().since(NOON);

@@ -14,7 +14,7 @@ use crate::{
     contract, deploying,
     live_settings::LIVE,
     slice_reports, slices,
-    test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
+    test_app::{Answer, CONSOLE_TOKEN, TestApp, account, payout, request, waiting},
     traces,
     updates::Stream,
 };
@@ -174,7 +174,7 @@ impl Caller<'_> {
         for path in ["/slices.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {
             self.send(request(Method::GET, path, None, None)).await;
         }
-        self.send(traces::of_page(&json!({"spans": [traces::span(traces::TRACE)]}))).await;
+        self.send(traces::report(&json!({"spans": [traces::span(traces::TRACE)]}))).await;
     }
 
     async fn deploys_with_a_token(&mut self) {
@@ -203,8 +203,7 @@ impl Caller<'_> {
 async fn every_operation_of_the_contract_is_exercised() {
     const EMAIL: &str = "agent@mkopo.test";
     const PASSWORD: &str = "a-new-password-of-mine";
-    let portal = slices::portal();
-    let app = slices::start(&portal).await;
+    let (app, _portal) = slices::started().await;
     let mut caller = Caller { app: &app, called: Caller::on_live_screens().await };
 
     // Sign-in.
@@ -214,15 +213,14 @@ async fn every_operation_of_the_contract_is_exercised() {
     let mut with_code = credentials;
     with_code["otp"] = json!(app.newest_code(EMAIL).await);
     let signed_in = caller.portal(None, Method::POST, "/auth/verify-signin-otp", Some(with_code)).await;
-    let token = signed_in.json()["user"]["token"].as_str().unwrap().to_owned();
-    let token = Some(token.as_str());
+    let bearer = signed_in.json()["user"]["token"].as_str().unwrap().to_owned();
+    let token = Some(bearer.as_str());
     caller.portal(token, Method::GET, "/auth/me", None).await;
 
     // Loans and payouts.
     let pending = caller.portal(token, Method::GET, "/disbursements/pending", None).await.json();
     let loan = waiting(pending.as_array().unwrap()).next().unwrap();
-    let path = format!("/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    caller.portal(token, Method::POST, &path, Some(disbursement_of(loan))).await;
+    caller.send(payout(&bearer, loan)).await;
     caller.portal(token, Method::GET, "/disbursement-records", None).await;
 
     caller.portal(token, Method::POST, "/auth/logout", None).await;
@@ -261,15 +259,11 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::DELETE, "/outbox", None).await;
     caller.console(Method::POST, "/loans", Some(json!({"count": 2}))).await;
     caller.console(Method::POST, "/payouts", None).await;
-    let grace = json!({
-        "email": "grace@example.com", "first_name": "Grace", "last_name": "Wekesa",
-        "phone_number": "0712345678", "role": "agent", "password": PASSWORD,
-    });
-    caller.console(Method::POST, "/staff", Some(grace)).await;
-    let account = format!("/staff/{EMAIL}");
-    caller.console(Method::GET, &account, None).await;
-    caller.console(Method::PATCH, &account, Some(json!({"role": "supervisor"}))).await;
-    caller.console(Method::POST, &format!("{account}/expire"), None).await;
+    caller.console(Method::POST, "/staff", Some(account("grace@example.com"))).await;
+    let agent = format!("/staff/{EMAIL}");
+    caller.console(Method::GET, &agent, None).await;
+    caller.console(Method::PATCH, &agent, Some(json!({"role": "supervisor"}))).await;
+    caller.console(Method::POST, &format!("{agent}/expire"), None).await;
     caller.console(Method::POST, "/staff/expire", None).await;
     caller.console(Method::POST, "/data/snapshots/first", None).await;
     caller.console(Method::GET, "/data/snapshots", None).await;

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use insta::assert_json_snapshot;
+use insta::{assert_json_snapshot, assert_snapshot};
 use lending::demo;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::test_app::{Answer, TestApp};
 
@@ -27,11 +27,6 @@ async fn requested_code(app: &TestApp) -> String {
 fn wrong(code: &str, n: u32) -> String {
     let number: u32 = code.parse().unwrap();
     format!("{:06}", (number + 1 + n) % 1_000_000)
-}
-
-fn code_and_text(answer: &Answer) -> Value {
-    let (status, code, text) = answer.failure();
-    json!([status, code, text])
 }
 
 #[tokio::test]
@@ -93,8 +88,7 @@ async fn password_and_code_open_a_session() {
     }
     "#);
     let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
-    let me = crate::test_app::request(axum::http::Method::GET, "/api/v1/auth/me", Some(&token), None);
-    assert_eq!(app.send(me).await.status, StatusCode::OK);
+    assert_eq!(app.with(&token).get("/api/v1/auth/me").await.status, StatusCode::OK);
 }
 
 // S-49
@@ -132,7 +126,7 @@ async fn a_wrong_password_does_not_use_up_the_code() {
     let code = requested_code(&app).await;
     for _ in 0..6 {
         let answer = verify(&app, AGENT, "wrong", &code).await;
-        assert_eq!(code_and_text(&answer), json!([400, "invalid_password", "invalid password"]));
+        assert_eq!(answer.refusal(), "400 invalid_password: invalid password");
     }
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
 }
@@ -143,7 +137,7 @@ async fn the_fifth_attempt_with_the_right_code_works() {
     let code = requested_code(&app).await;
     for n in 0..4 {
         let answer = verify(&app, AGENT, demo::PASSWORD, &wrong(&code, n)).await;
-        assert_eq!(code_and_text(&answer), json!([400, "invalid_code", "invalid or expired code"]));
+        assert_eq!(answer.refusal(), "400 invalid_code: invalid or expired code");
     }
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
 }
@@ -239,7 +233,7 @@ async fn a_refused_request_for_a_code_says_why() {
     let app = TestApp::start().await;
     let mut answers = Vec::new();
     for email in ["nobody@mkopo.test", "inactive@mkopo.test", "no address"] {
-        answers.push(code_and_text(&request_code(&app, email).await));
+        answers.push(request_code(&app, email).await.refusal());
     }
     for (email, password) in [
         ("nobody@mkopo.test", demo::PASSWORD),
@@ -247,47 +241,17 @@ async fn a_refused_request_for_a_code_says_why() {
         ("inactive@mkopo.test", "wrong"),
         (AGENT, demo::PASSWORD),
     ] {
-        answers.push(code_and_text(&verify(&app, email, password, "000000").await));
+        answers.push(verify(&app, email, password, "000000").await.refusal());
     }
-    assert_json_snapshot!(answers, @r#"
-    [
-      [
-        404,
-        "user_not_found",
-        "user not found"
-      ],
-      [
-        403,
-        "account_inactive",
-        "account is inactive"
-      ],
-      [
-        422,
-        "invalid_request",
-        "The request body is invalid: email: not an e-mail address at line 1 column 22."
-      ],
-      [
-        404,
-        "user_not_found",
-        "user not found"
-      ],
-      [
-        403,
-        "account_inactive",
-        "account is inactive"
-      ],
-      [
-        400,
-        "invalid_password",
-        "invalid password"
-      ],
-      [
-        400,
-        "invalid_code",
-        "invalid or expired code"
-      ]
-    ]
-    "#);
+    assert_snapshot!(answers.join("\n"), @"
+    404 user_not_found: user not found
+    403 account_inactive: account is inactive
+    422 invalid_request: The request body is invalid: email: not an e-mail address at line 1 column 22.
+    404 user_not_found: user not found
+    403 account_inactive: account is inactive
+    400 invalid_password: invalid password
+    400 invalid_code: invalid or expired code
+    ");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use crate::{
     mail_server::{Behaviour, MailServer},
     sandboxes::Given,
-    test_app::{Message, Status, TestApp, wait_until},
+    test_app::{Message, Status, TestApp, request, wait_until},
 };
 
 const AGENT: &str = "agent@mkopo.test";
@@ -79,7 +79,7 @@ async fn a_sandbox_sends_to_the_named_domains_only_through_the_deployments_mail_
         let one = Given::make(&app, json!({})).await;
         let email = Some(json!({"email": AGENT}));
         one.call(Method::POST, "/api/v1/auth/request-signin-otp", None, email).await;
-        let (parts, _) = one.request(Method::GET, "/readyz", None, None).into_parts();
+        let (parts, _) = one.to(request(Method::GET, "/readyz", None, None)).into_parts();
         let sandbox = app.sandbox.server.sandboxes.of_request(&app.sandbox, &parts).await.unwrap();
         outbox::deliver_due(&sandbox.sandbox.outbox).await.unwrap();
         outbox::deliver_due(&sandbox.sandbox.outbox).await.unwrap();

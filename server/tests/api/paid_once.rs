@@ -7,25 +7,23 @@ use base::clock::Clock;
 use lending::{
     demo::{DemoData, FIRST_SEED},
     events::Trail,
-    mobile_money::{Outcome, ScenarioChange},
+    mobile_money::Outcome,
     payouts,
 };
 use mkopo::console::data::{Start, reset};
 use serde_json::{Value, json};
-use sqlx::{Connection as _, SqliteConnection};
 
-use crate::test_app::{NOON, Staff, TestApp, waiting};
+use crate::{
+    idempotency::lock_file,
+    test_app::{NOON, Staff, TestApp, waiting},
+};
 
 const HOUR: Duration = Duration::from_hours(1);
-
-async fn status_of(agent: &Staff<'_>, loan: &Value) -> Value {
-    agent.records_of(loan).await[0]["status"].clone()
-}
 
 /// The loan is paid by one more call, and only by it.
 async fn assert_paid_once_by_the_next_call(app: &TestApp, agent: &Staff<'_>, loan: &Value) {
     let phone = loan["customer_phone_number"].as_str().unwrap();
-    if status_of(agent, loan).await == "FAILED" {
+    if agent.status_of(loan).await == "FAILED" {
         assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::OK);
     }
     assert_eq!(agent.disburse(loan).await.failure().1, "already_disbursed");
@@ -69,12 +67,11 @@ async fn moving_the_clock_on_does_not_free_a_loan_that_is_being_paid() {
 async fn a_payment_that_was_asked_after_in_vain_is_refused_for_good() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     let ahead = app.another_server_at(Clock::held_at(NOON.plus(HOUR)), &[]).await;
     let (held, call) = agent.claimed(loan, agent.disburse(loan)).await;
     payouts::reconcile(&ahead.sandbox.payouts).await.unwrap();
-    assert_eq!(status_of(&agent, loan).await, "FAILED");
+    assert_eq!(agent.status_of(loan).await, "FAILED");
     // Somebody else pays the loan before the first call goes on.
     assert_eq!(ahead.with(&agent.token).disburse(loan).await.status, StatusCode::OK);
     drop(held);
@@ -99,8 +96,7 @@ async fn a_reset_cuts_off_the_payouts_that_run_in_every_server() {
     app.assert_every_shilling_is_accounted_for().await;
     // The loan is there again, with the demo data, and is paid as any other.
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    assert_eq!(agent.disburse(waiting(&pending).next().unwrap()).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(&agent.waiting_loan().await).await.status, StatusCode::OK);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -108,8 +104,7 @@ async fn a_reset_cuts_off_the_payouts_that_run_in_every_server() {
 async fn a_reset_whose_caller_hangs_up_is_finished_all_the_same() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
     let free = app.occupy_writer().await;
     {
@@ -123,12 +118,9 @@ async fn a_reset_whose_caller_hangs_up_is_finished_all_the_same() {
         }
     }
     free.send(()).unwrap();
-    let agent_is_signed_out = async {
-        while agent.get("/api/v1/auth/me").await.status != StatusCode::UNAUTHORIZED {
-            tokio::task::yield_now().await;
-        }
-    };
-    agent_is_signed_out.await;
+    while agent.get("/api/v1/auth/me").await.status != StatusCode::UNAUTHORIZED {
+        tokio::task::yield_now().await;
+    }
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -137,8 +129,7 @@ async fn a_call_whose_session_a_reset_ended_pays_nothing() {
     // With lanes, the calls would not queue behind the reset.
     let app = TestApp::start_with(&["--lanes", "1"]).await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     let free = app.occupy_writer().await;
     let trail = Trail::default();
     let mut reset = pin!(reset(&app.sandbox, Start::of(DemoData::Seeded(FIRST_SEED)), &trail));
@@ -183,8 +174,7 @@ async fn a_call_that_waits_while_its_session_ends_pays_nothing() {
     // With lanes, the call would not queue behind it.
     let app = TestApp::start_with(&["--lanes", "1"]).await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     let end_of_sessions = "UPDATE session SET ended_at = created_at";
     let free = app.occupy_writer_and(end_of_sessions).await;
     let mut call = pin!(agent.disburse(loan));
@@ -209,10 +199,8 @@ async fn queue_payout<T>(app: &TestApp, call: &mut (impl Future<Output = T> + Un
 async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
-    let latency = ScenarioChange { latency_ms: Some(2_000), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(latency, &Trail::default()).await.unwrap();
+    let loan = &agent.waiting_loan().await;
+    app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 2_000})).await;
     let (held, mut call) = agent.claimed(loan, agent.disburse(loan)).await;
     let saved = app.console(Method::POST, "/data/snapshots/claimed", None).await;
     assert_eq!(saved.status, StatusCode::CREATED);
@@ -230,7 +218,7 @@ async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
     assert_eq!(restored.status, StatusCode::NO_CONTENT);
     app.as_time_passes(call).await;
     app.assert_every_shilling_is_accounted_for().await;
-    app.as_time_passes(async { while status_of(&agent, loan).await == "PENDING" {} }).await;
+    app.as_time_passes(async { while agent.status_of(loan).await == "PENDING" {} }).await;
     assert_paid_once_by_the_next_call(&app, &agent, loan).await;
 }
 
@@ -254,8 +242,8 @@ async fn a_request_lost_while_the_clock_was_ahead_is_settled_in_seconds_once_it_
     app.set_console(Method::PUT, "/clock", json!({"now": NOON.to_string()})).await;
     app.later(Duration::from_secs(30)).await;
     app.later(Duration::from_secs(30)).await;
-    assert_eq!(status_of(&agent, lost).await, "FAILED");
-    assert_eq!(status_of(&agent, slow).await, "COMPLETED");
+    assert_eq!(agent.status_of(lost).await, "FAILED");
+    assert_eq!(agent.status_of(slow).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -263,11 +251,9 @@ async fn a_request_lost_while_the_clock_was_ahead_is_settled_in_seconds_once_it_
 async fn the_daily_limit_does_not_count_payments_of_a_later_day() {
     let app = TestApp::start_with(&["--session-minutes", "43200"]).await;
     let agent = app.sign_in("agent").await;
-    let loan = json!({"total_loan_amount": 250_000, "customer_phone_number": "0712000777"});
     let mut loans = Vec::new();
     for _ in 0..3 {
-        let approved = app.console(Method::POST, "/loans", Some(json!({"loan": loan}))).await;
-        loans.push(approved.json()[0].clone());
+        loans.push(app.approve_loan(250_000, "0712000777").await);
     }
     app.set_console(Method::PUT, "/clock", json!({"advance": "2d"})).await;
     for loan in &loans[..2] {
@@ -282,14 +268,9 @@ async fn the_daily_limit_does_not_count_payments_of_a_later_day() {
 async fn a_payment_that_the_store_turned_away_is_sent_again_under_the_same_id() {
     let app = TestApp::start_on_file().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     let (held, mut call) = agent.claimed(loan, agent.disburse(loan)).await;
-    // Another program holds the lock for longer than the server waits for it.
-    app.write("PRAGMA busy_timeout = 20").await.unwrap();
-    let mut other =
-        SqliteConnection::connect(app.data_dir().join("mkopo.db").to_str().unwrap()).await.unwrap();
-    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let mut other = lock_file(&app).await;
     drop(held);
     while app.write("SELECT 1").await.is_ok() {}
     assert!(futures::poll!(&mut call).is_pending());
@@ -304,8 +285,7 @@ async fn a_payment_that_the_store_turned_away_is_sent_again_under_the_same_id() 
 async fn a_payout_that_never_left_a_crashed_server_frees_its_loan_within_half_a_minute() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     let (held, call) = agent.claimed(loan, agent.disburse(loan)).await;
     drop(call);
     let app = app.restart().await;
@@ -314,6 +294,6 @@ async fn a_payout_that_never_left_a_crashed_server_frees_its_loan_within_half_a_
     for _ in 0..3 {
         app.later(Duration::from_secs(10)).await;
     }
-    assert_eq!(status_of(&agent, loan).await, "FAILED");
+    assert_eq!(agent.status_of(loan).await, "FAILED");
     assert_paid_once_by_the_next_call(&app, &agent, loan).await;
 }

@@ -70,13 +70,12 @@ async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
     let app = TestApp::start_with(&LIVE).await;
     let (agent, elsewhere) = (app.sign_in("agent").await, app.sign_in("agent").await);
     let change = |current: &str, new: &str| json!({"current_password": current, "new_password": new});
-    for (current, new, status, code) in [
-        ("wrong", NEW_PASSWORD, 400, "invalid_password"),
-        (demo::PASSWORD, "short", 422, "password_too_short"),
-        (demo::PASSWORD, "password1", 422, "password_too_easy"),
+    for (current, new, kind) in [
+        ("wrong", NEW_PASSWORD, "400 invalid_password"),
+        (demo::PASSWORD, "short", "422 password_too_short"),
+        (demo::PASSWORD, "password1", "422 password_too_easy"),
     ] {
-        let refused = put(&agent, "/profile/password", change(current, new)).await.failure();
-        assert_eq!((refused.0, refused.1.as_str()), (status, code));
+        assert_eq!(put(&agent, "/profile/password", change(current, new)).await.kind(), kind);
     }
     assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
     app.clock.advance(std::time::Duration::from_mins(1));
@@ -156,11 +155,8 @@ async fn with_sign_in_codes_on_a_password_alone_opens_no_session() {
     let on = put(&agent, "/profile/sign-in-code", set(true)).await;
     assert_eq!(on.json()["sign_in_code_required"], true);
     assert_eq!(login(&app, demo::PASSWORD).await, (403, json!("code_required")));
-    assert_eq!(
-        login(&app, "wrong").await,
-        (400, json!("invalid_password")),
-        "only who knows it is told more"
-    );
+    let wrong = login(&app, "wrong").await;
+    assert_eq!(wrong, (400, json!("invalid_password")), "only who knows it is told more");
 
     let ask = async |password: Option<&str>| {
         let request = json!({"email": "agent@mkopo.test", "password": password});

@@ -2,24 +2,21 @@
 
 use std::{cell::Cell, io::Write};
 
-use axum::{
-    body::Body,
-    http::{Method, Request, StatusCode},
-};
+use axum::http::{Method, StatusCode};
 use base::{clock::Clock, randomness::Randomness};
 use http_body_util::BodyExt;
+use insta::assert_snapshot;
 use mkopo::Sandbox;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
-use tower::ServiceExt;
 
 use crate::{
     browser::Browser,
-    provider_stub::{OwnProvider, Reply, Stub, answer, nobody, serve},
-    test_app::{NOON, TestApp, request, settings, wait_until, waiting},
+    provider_stub::{OwnProvider, Reply, Stub, answer, nobody},
+    test_app::{Listener, NOON, TestApp, request, settings, wait_until, waiting},
 };
 
 const ME: &str = "/api/v1/auth/me";
@@ -46,8 +43,7 @@ async fn the_portal_works_on_another_provider() {
     let staff = app.sign_in("agent").await;
     assert_eq!(staff.get(ME).await.json()["email"], "agent@mkopo.test");
 
-    let pending = staff.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &staff.waiting_loan().await;
     let paid = staff.disburse_with_key(loan, "a-key").await;
     assert_eq!(paid.status, StatusCode::OK);
     assert_eq!(paid.json()["status"], "COMPLETED");
@@ -170,7 +166,7 @@ async fn an_answer_of_two_lengths_is_sent_with_one() {
                    transfer-encoding: chunked\r\nset-cookie: a=b\r\nclear-site-data: \"*\"\r\n\r\n\
                    2c\r\n[\"HTTP/1.1 200 OK\\r\\ncontent-length: 0\\r\\n\"]\r\n0\r\n\r\n";
     let (_stub, app) = in_front_of(Reply::Closes(answer.to_vec()), &[]).await;
-    let url = serve(mkopo::portal_router(app.sandbox.clone())).await;
+    let url = app.serve(Listener::Portal).await;
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
     let call = format!("GET {ME} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
     stream.write_all(call.as_bytes()).await.unwrap();
@@ -192,23 +188,11 @@ async fn an_answer_of_two_lengths_is_sent_with_one() {
 async fn a_provider_that_is_away_is_a_502_and_one_that_is_slow_a_504() {
     let app = portal(&nobody().await, &[]).await;
     let away = app.call(Method::GET, ME, None).await;
-    insta::assert_debug_snapshot!(away.failure(), @r#"
-    (
-        502,
-        "provider_away",
-        "The provider can't be reached. Nothing was done; try again in a moment.",
-    )
-    "#);
+    assert_snapshot!(away.refusal(), @"502 provider_away: The provider can't be reached. Nothing was done; try again in a moment.");
 
     let (_stub, app) = in_front_of(Reply::Hangs(Vec::new()), &[]).await;
     let slow = app.call(Method::GET, ME, None).await;
-    insta::assert_debug_snapshot!(slow.failure(), @r#"
-    (
-        504,
-        "provider_slow",
-        "The provider did not answer in time. It may still have been done.",
-    )
-    "#);
+    assert_snapshot!(slow.refusal(), @"504 provider_slow: The provider did not answer in time. It may still have been done.");
 }
 
 // S-78
@@ -229,8 +213,7 @@ async fn a_provider_is_trusted_by_its_certificate_and_its_name() {
     let other_name = stub.url.replace("localhost", "127.0.0.1");
     for (url, options) in [(&stub.url, &[][..]), (&other_name, &authority[..])] {
         let app = portal(url, options).await;
-        let (status, code, _) = app.call(Method::POST, SIGN_OUT, None).await.failure();
-        assert_eq!((status, code.as_str()), (502, "provider_away"));
+        assert_eq!(app.call(Method::POST, SIGN_OUT, None).await.kind(), "502 provider_away");
     }
     assert_eq!(stub.received().len(), 1, "nothing was sent to a provider that is not trusted");
 }
@@ -247,9 +230,8 @@ async fn an_answer_that_is_none_of_the_contracts_is_a_502() {
         (answer("200 OK", &json, &"x".repeat(3000)), "it is larger than 2048 bytes"),
     ] {
         let (_stub, app) = in_front_of(Reply::Closes(reply), &["--provider-body-limit", "2KiB"]).await;
-        let (status, code, text) = app.call(Method::GET, ME, None).await.failure();
-        assert_eq!((status, code.as_str()), (502, "provider_answer"), "{text}");
-        assert!(text.contains(reason), "{text}");
+        let refusal = app.call(Method::GET, ME, None).await.refusal();
+        assert!(refusal.starts_with("502 provider_answer: ") && refusal.contains(reason), "{refusal}");
     }
 }
 
@@ -263,8 +245,8 @@ async fn a_provider_that_closes_in_the_middle_is_a_502() {
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"",
     ] {
         let (_stub, app) = in_front_of(Reply::Closes(reply.to_vec()), &[]).await;
-        let (status, code, _) = app.call(Method::GET, ME, None).await.failure();
-        assert_eq!((status, code.as_str()), (502, "provider_broke"), "{}", String::from_utf8_lossy(reply));
+        let broke = app.call(Method::GET, ME, None).await;
+        assert_eq!(broke.kind(), "502 provider_broke", "{}", String::from_utf8_lossy(reply));
     }
 }
 
@@ -272,16 +254,12 @@ async fn a_provider_that_closes_in_the_middle_is_a_502() {
 async fn an_answer_that_stops_in_the_middle_is_a_504() {
     let start = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"id\":";
     let (_stub, app) = in_front_of(Reply::Hangs(start.to_vec()), &[]).await;
-    let (status, code, _) = app.call(Method::GET, ME, None).await.failure();
-    assert_eq!((status, code.as_str()), (504, "provider_slow"));
+    assert_eq!(app.call(Method::GET, ME, None).await.kind(), "504 provider_slow");
 }
 
 /// Calls `path`, and returns how many bytes of the answer arrived, and whether it was cut off.
 async fn received(app: &TestApp, path: &str) -> (usize, bool) {
-    let response = mkopo::portal_router(app.sandbox.clone())
-        .oneshot(Request::get(path).body(Body::empty()).unwrap())
-        .await
-        .unwrap();
+    let response = app.response_to(request(Method::GET, path, None, None)).await;
     assert_eq!(response.status(), StatusCode::OK);
     let (mut body, mut length) = (response.into_body(), 0);
     while let Some(frame) = body.frame().await {
@@ -357,23 +335,15 @@ async fn a_slow_provider_does_not_hold_up_the_portal() {
 // S-77
 #[tokio::test]
 async fn it_does_not_start_in_demo_mode_or_without_tls() {
-    for (options, reason) in [
-        (&["--demo", "true", "--provider-url", "https://provider.example.com"][..], "MKOPO_DEMO"),
-        (&["--demo", "false", "--provider-url", "http://provider.example.com"], "--insecure"),
-        (
-            &[
-                "--demo",
-                "false",
-                "--provider-url",
-                "https://provider.example.com",
-                "--provider-ca",
-                "/none.pem",
-            ],
-            "MKOPO_PROVIDER_CA",
-        ),
+    for (demo, protocol, more, reason) in [
+        ("true", "https", &[][..], "MKOPO_DEMO"),
+        ("false", "http", &[], "--insecure"),
+        ("false", "https", &["--provider-ca", "/none.pem"], "MKOPO_PROVIDER_CA"),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let settings = settings(folder.path().to_str().unwrap(), options);
+        let url = format!("{protocol}://provider.example.com");
+        let options = [&["--demo", demo, "--provider-url", &url], more].concat();
+        let settings = settings(folder.path().to_str().unwrap(), &options);
         let opened = Sandbox::open(settings, Clock::held_at(NOON), Randomness::seeded(1)).await;
         let Err(error) = opened else { panic!("started with {options:?}") };
         assert!(format!("{error:#}").contains(reason), "{error:#}");
@@ -381,8 +351,8 @@ async fn it_does_not_start_in_demo_mode_or_without_tls() {
 }
 
 /// The console's report on the provider once `count` calls were checked.
-async fn report(app: &TestApp, count: u64) -> serde_json::Value {
-    let mut report = serde_json::Value::Null;
+async fn report(app: &TestApp, count: u64) -> Value {
+    let mut report = Value::Null;
     wait_until("the calls are checked", async || {
         report = app.console(Method::GET, "/contract", None).await.json();
         report["checked"].as_u64().unwrap() + report["skipped"].as_u64().unwrap() >= count
@@ -396,8 +366,7 @@ async fn calls_to_our_own_provider_keep_to_the_contract() {
     let provider = OwnProvider::start().await;
     let app = portal(&provider.url, &["--provider-timeout", "10"]).await;
     let staff = app.sign_in("agent").await;
-    let pending = staff.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &staff.waiting_loan().await;
     staff.disburse(loan).await;
     staff.disburse(loan).await;
     for encoding in ["gzip", "br", "zstd"] {
@@ -411,7 +380,7 @@ async fn calls_to_our_own_provider_keep_to_the_contract() {
 }
 
 /// An answer to `GET /auth/me`, with changes.
-fn user(change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
+fn user(change: impl Fn(&mut Value)) -> Vec<u8> {
     let mut user = json!({
         "id": "1", "username": "wanjiru", "name": "Wanjiru Kamau", "email": "wanjiru@example.com", "role": "agent",
         "phone_number": "+254712345678", "created_at": "2026-11-12T08:15:30.000Z",
@@ -429,27 +398,16 @@ async fn what_differs_from_the_contract_is_listed_by_place_and_kind_with_a_maske
         user["role"] = json!("boss");
         user["branch"] = json!("Kisumu 2");
     });
-    let stub = Stub::start(move |_| Reply::Closes(answer.clone())).await;
-    let app = portal(&stub.url, &[]).await;
+    let (_stub, app) = in_front_of(Reply::Closes(answer), &[]).await;
     for _ in 0..2 {
-        mkopo::portal_router(app.sandbox.clone())
-            .oneshot(request(Method::GET, ME, Some("a-token"), None))
-            .await
-            .unwrap();
+        app.response_to(request(Method::GET, ME, Some("a-token"), None)).await;
     }
     let report = report(&app, 2).await;
     let found = |list: &str| -> Vec<String> {
-        let line = |found: &serde_json::Value| {
-            assert_eq!(
-                (found["operation"].as_str(), found["side"].as_str()),
-                (Some("GET /api/v1/auth/me"), Some("answer"))
-            );
-            format!(
-                "{} {} {}",
-                found["place"].as_str().unwrap(),
-                found["kind"].as_str().unwrap(),
-                found["count"]
-            )
+        let line = |found: &Value| {
+            let text = |field: &str| found[field].as_str().unwrap();
+            assert_eq!((text("operation"), text("side")), ("GET /api/v1/auth/me", "answer"));
+            format!("{} {} {}", text("place"), text("kind"), found["count"])
         };
         report[list].as_array().unwrap().iter().map(line).collect()
     };
@@ -462,7 +420,7 @@ async fn what_differs_from_the_contract_is_listed_by_place_and_kind_with_a_maske
     assert_eq!(report["violations"][1]["example"]["phone_number"], "+999999999999");
     assert_eq!(report["unknown_fields"][0]["example"], "Xxxxxx 9");
 
-    let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+    let metrics = app.metrics().await;
     for line in [
         r#"mkopo_contract_differences_total{kind="type",operation="GET /api/v1/auth/me"} 2"#,
         r#"mkopo_provider_calls{checked="yes"} 2"#,
@@ -481,19 +439,18 @@ async fn what_differs_from_the_contract_is_listed_by_place_and_kind_with_a_maske
 
 #[tokio::test]
 async fn a_request_of_the_portal_is_held_to_the_contract_too() {
-    let body = json!({"message": "done", "user": {"token": "t", "id": "1", "username": "a", "name": "a", "email": "a@b.c", "role": "agent"}});
-    let body = json!({"user": body["user"]}).to_string();
+    let user =
+        json!({"token": "t", "id": "1", "username": "a", "name": "a", "email": "a@b.c", "role": "agent"});
+    let body = json!({"user": user}).to_string();
     let headers = ["content-type: application/json", "x-request-id: 1", "cache-control: no-store"];
     let (_stub, app) = in_front_of(Reply::Closes(answer("200 OK", &headers, &body)), &[]).await;
     let sent = json!({"email": "a@b.c", "password": 5});
     let sent = request(Method::POST, "/api/v1/auth/login?from=here", None, Some(sent));
-    mkopo::portal_router(app.sandbox.clone()).oneshot(sent).await.unwrap();
+    app.response_to(sent).await;
     let report = report(&app, 1).await;
     let violation = &report["violations"][0];
-    assert_eq!(
-        (violation["side"].as_str(), violation["place"].as_str()),
-        (Some("request"), Some("/password"))
-    );
+    assert_eq!(violation["side"], "request");
+    assert_eq!(violation["place"], "/password");
     assert_eq!(report["unknown_fields"][0]["place"], "query from");
 }
 

@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use axum::{
-    Json, Router,
+    Router,
     body::{Body, Bytes},
     extract::{Request, State},
     http::Method,
@@ -16,21 +16,27 @@ use provider::{
     check::{Check, Chosen, Credentials, Tried},
 };
 use serde_json::{Value, json};
+use settings::provider::ProviderUrl;
 use tower::ServiceExt;
 
 use crate::{
     command_line::{error_line, mkopo},
-    provider_stub::{OwnProvider, nobody, serve},
-    test_app::TestApp,
+    provider_stub::{OwnProvider, nobody},
+    test_app::{TestApp, serve},
 };
 
 /// Checks the provider at `url`, with a payout.
 async fn check(url: &str) -> Vec<Tried> {
-    let caller = Caller::new(settings::provider::ProviderUrl::parse(url).unwrap(), None).unwrap();
-    let credentials =
-        Credentials { email: "agent@mkopo.test".to_owned(), password: lending::demo::PASSWORD.into() };
     let mut confirm = |_: &Chosen| Ok(true);
-    Check::new(caller, "a-key".to_owned()).run(credentials, Some(&mut confirm)).await.unwrap()
+    Check::new(caller_of(url), "a-key".to_owned()).run(credentials(), Some(&mut confirm)).await.unwrap()
+}
+
+pub fn caller_of(url: &str) -> Caller {
+    Caller::new(ProviderUrl::parse(url).unwrap(), None).unwrap()
+}
+
+pub fn credentials() -> Credentials {
+    Credentials { email: "agent@mkopo.test".to_owned(), password: lending::demo::PASSWORD.into() }
 }
 
 /// Everything that was found wrong.
@@ -57,10 +63,7 @@ async fn our_own_provider_is_clean() {
 async fn without_payouts_nothing_is_paid_and_no_attempt_is_used_up() {
     let provider = OwnProvider::start().await;
     let before = provider.app.sign_in("agent").await.records().await.len();
-    let caller = Caller::new(settings::provider::ProviderUrl::parse(&provider.url).unwrap(), None).unwrap();
-    let credentials =
-        Credentials { email: "agent@mkopo.test".to_owned(), password: lending::demo::PASSWORD.into() };
-    Check::new(caller, "a-key".to_owned()).run(credentials, None).await.unwrap();
+    Check::new(caller_of(&provider.url), "a-key".to_owned()).run(credentials(), None).await.unwrap();
     assert_eq!(provider.app.sign_in("agent").await.records().await.len(), before);
     let messages = provider.app.console(Method::GET, "/outbox", None).await.json();
     assert_eq!(messages, json!([]), "no code was sent");
@@ -90,31 +93,26 @@ async fn changed(change: fn(&mut Value)) -> (TestApp, String) {
 }
 
 #[tokio::test]
-async fn a_missing_field_is_caught() {
-    let (_app, url) = changed(|json| {
-        for row in json.as_array_mut().into_iter().flatten() {
-            row.as_object_mut().unwrap().remove("customer_last_name");
+async fn a_missing_field_and_a_number_as_text_are_caught() {
+    fn rows(json: &mut Value) -> impl Iterator<Item = &mut Value> {
+        json.as_array_mut().into_iter().flatten()
+    }
+    let nameless = |json: &mut Value| {
+        rows(json).for_each(|row| _ = row.as_object_mut().unwrap().remove("customer_last_name"));
+    };
+    let as_text = |json: &mut Value| {
+        for amount in rows(json).filter_map(|row| row.get_mut("amount")) {
+            *amount = json!(amount.to_string());
         }
-    })
-    .await;
-    let found = violations(&check(&url).await);
-    let text = "Read the pending loans: /*/customer_last_name: the field is missing";
-    assert!(found.contains(&text.to_owned()), "{found:#?}");
-}
-
-#[tokio::test]
-async fn a_number_as_text_is_caught() {
-    let (_app, url) = changed(|json| {
-        for row in json.as_array_mut().into_iter().flatten() {
-            if let Some(amount) = row.get_mut("amount") {
-                *amount = json!(amount.to_string());
-            }
-        }
-    })
-    .await;
-    let found = violations(&check(&url).await);
-    let text = "Read the payouts: /*/amount: value is not of type \"integer\"";
-    assert!(found.contains(&text.to_owned()), "{found:#?}");
+    };
+    for (change, text) in [
+        (nameless as fn(&mut Value), "Read the pending loans: /*/customer_last_name: the field is missing"),
+        (as_text, "Read the payouts: /*/amount: value is not of type \"integer\""),
+    ] {
+        let (_app, url) = changed(change).await;
+        let found = violations(&check(&url).await);
+        assert!(found.contains(&text.to_owned()), "{found:#?}");
+    }
 }
 
 #[tokio::test]
@@ -143,7 +141,6 @@ async fn a_second_payout_for_a_loan_that_was_paid_is_caught() {
             rows.extend(paid.iter().cloned());
         }
         parts.headers.remove("content-length");
-        let Json(json) = Json(json);
         Response::from_parts(parts, Body::from(json.to_string()))
     }
     let app = TestApp::start().await;
@@ -196,10 +193,8 @@ async fn the_command_pays_only_after_a_yes_and_says_what_it_can_not_do() {
     let own = OwnProvider::start().await;
     let before = own.app.sign_in("agent").await.records().await.len();
     let unasked = provider(&["check", "--payouts"], &own.url).await;
-    assert_eq!(
-        error_line(&unasked),
-        "mkopo: this pays out a loan; add --yes to pay it out without being asked"
-    );
+    let asked = "mkopo: this pays out a loan; add --yes to pay it out without being asked";
+    assert_eq!(error_line(&unasked), asked);
     assert_eq!(own.app.sign_in("agent").await.records().await.len(), before);
     let paid = provider(&["check", "--payouts", "--yes"], &own.url).await;
     assert!(paid.status.success(), "{}", String::from_utf8_lossy(&paid.stderr));

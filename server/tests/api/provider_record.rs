@@ -5,20 +5,21 @@ use std::collections::{BTreeSet, HashSet};
 
 use axum::http::{Method, StatusCode};
 use lending::demo::Recording;
-use provider::{caller::Caller, check::Credentials, record::record};
+use provider::record::record;
 use serde_json::{Value, json};
-use settings::provider::ProviderUrl;
 
 use crate::{
-    command_line::mkopo, provider_stub::OwnProvider, sandboxes::Given, test_app::TestApp, test_store,
+    command_line::mkopo,
+    provider_check::{caller_of, credentials},
+    provider_stub::OwnProvider,
+    sandboxes::Given,
+    test_app::TestApp,
+    test_store,
 };
 
 /// Records a provider with demo data.
 async fn recorded(provider: &OwnProvider, is_jittered: bool) -> Recording {
-    let caller = Caller::new(ProviderUrl::parse(&provider.url).unwrap(), None).unwrap();
-    let credentials =
-        Credentials { email: "agent@mkopo.test".to_owned(), password: lending::demo::PASSWORD.into() };
-    record(&caller, credentials, &[7; 32], is_jittered).await.unwrap()
+    record(&caller_of(&provider.url), credentials(), &[7; 32], is_jittered).await.unwrap()
 }
 
 /// The values of the fields that tell who somebody is, in both lists.
@@ -90,21 +91,13 @@ async fn a_recording_is_the_same_world_with_other_people() {
     let staff = provider.app.sign_in("agent").await;
     let (pending, records) = (staff.pending().await, staff.records().await);
     assert_eq!(recording.pending_loans.len(), pending.len());
-    let amounts =
-        |loans: &[Value]| loans.iter().map(|loan| loan["total_loan_amount"].as_i64().unwrap()).sum::<i64>();
-    assert_eq!(
-        recording.pending_loans.iter().map(|loan| loan.total_loan_amount).sum::<Kes>(),
-        Kes(amounts(&pending))
-    );
+    let amount: i64 = pending.iter().map(|loan| loan["total_loan_amount"].as_i64().unwrap()).sum();
+    let recorded_amount: Kes = recording.pending_loans.iter().map(|loan| loan.total_loan_amount).sum();
+    assert_eq!(recorded_amount, Kes(amount));
     let jittered = recorded(&provider, true).await;
     assert_ne!(jittered.pending_loans[0].total_loan_amount, Kes(0));
-    assert!(
-        jittered
-            .pending_loans
-            .iter()
-            .zip(&recording.pending_loans)
-            .any(|(a, b)| a.approved_at != b.approved_at)
-    );
+    let mut pairs = jittered.pending_loans.iter().zip(&recording.pending_loans);
+    assert!(pairs.any(|(a, b)| a.approved_at != b.approved_at));
 
     // Into a service of its own, by the command.
     let app = TestApp::start_with(&["--demo", "false"]).await;
@@ -181,11 +174,9 @@ async fn a_recording_that_cannot_be_leaves_no_sandbox_behind() {
         changed(|recording| _ = recording.as_object_mut().unwrap().remove("pending_loans")),
     ];
     for recording in wrong {
-        let answer = app
-            .console(Method::POST, "/sandboxes", Some(json!({"name": "wrong", "recording": recording})))
-            .await;
-        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-        assert_eq!(answer.failure().1, "invalid_request");
+        let wish = json!({"name": "wrong", "recording": recording});
+        let answer = app.console(Method::POST, "/sandboxes", Some(wish)).await;
+        assert_eq!(answer.kind(), "422 invalid_request");
     }
     let filler = "x".repeat(17 * 1024 * 1024);
     let answer = app.console(Method::POST, "/sandboxes", Some(json!({"name": filler}))).await;
@@ -197,11 +188,7 @@ async fn a_recording_that_cannot_be_leaves_no_sandbox_behind() {
 
 /// The number of loans that wait, and the number of payouts.
 async fn waiting_and_paid(app: &TestApp) -> (usize, usize) {
-    let count = async |sql: &'static str| -> i64 {
-        let mut reader = app.sandbox.database.read().await.unwrap();
-        store::query_scalar(sql).fetch_one(&mut reader).await.unwrap()
-    };
-    let loans = count("SELECT count(*) FROM loan WHERE status = 'APPROVED'").await;
-    let payouts = count("SELECT count(*) FROM payout").await;
+    let loans = app.count("SELECT count(*) FROM loan WHERE status = 'APPROVED'").await;
+    let payouts = app.count("SELECT count(*) FROM payout").await;
     (usize::try_from(loans).unwrap(), usize::try_from(payouts).unwrap())
 }

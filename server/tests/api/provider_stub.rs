@@ -1,12 +1,7 @@
 //! Providers on the loopback address: another service of ours, and ones that break the rules.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Router;
-use mkopo::http::connections::{self, Limits};
 use rustls::{
     ServerConfig,
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
@@ -18,30 +13,19 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::test_app::TestApp;
+use crate::test_app::{Listener, TestApp};
 
 /// A service of ours that is reached through the network, as a provider is.
 pub struct OwnProvider {
     pub app: TestApp,
     pub url: String,
-    serving: JoinHandle<()>,
 }
 
 impl OwnProvider {
     pub async fn start() -> Self {
         let app = TestApp::start().await;
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let router = mkopo::portal_router(app.sandbox.clone());
-        let serving =
-            tokio::spawn(connections::serve(listener, router, Limits::default(), std::future::pending()));
-        Self { app, url, serving }
-    }
-}
-
-impl Drop for OwnProvider {
-    fn drop(&mut self) {
-        self.serving.abort();
+        let url = app.serve(Listener::Portal).await;
+        Self { app, url }
     }
 }
 
@@ -147,19 +131,10 @@ async fn talk(
     Some(())
 }
 
-/// The address of a listener that serves `router`.
-pub async fn serve(router: Router) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(connections::serve(listener, router, Limits::default(), std::future::pending()));
-    url
-}
-
 /// An address that nobody listens on.
 pub async fn nobody() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address: SocketAddr = listener.local_addr().unwrap();
-    format!("http://{address}")
+    format!("http://{}", listener.local_addr().unwrap())
 }
 
 /// An answer with a status line, headers and a body.

@@ -4,7 +4,7 @@
 use axum::http::{Method, StatusCode};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use store::{Connection, Database, query, query_scalar};
+use store::Connection;
 
 use crate::{
     test_app::{Staff, Status, TestApp, waiting},
@@ -30,12 +30,10 @@ async fn a_backup_that_is_put_in_place_is_noticed() {
     agent.pending().await;
 
     // As a backup: the session had ended, all loans were rejected, the clock was not set.
-    let changes = &[
-        "UPDATE session SET ended_at = 1",
-        "UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED'",
-        "UPDATE clock_setting SET offset_ms = 0",
-    ];
-    put_back(&app, changes).await;
+    let changes = "UPDATE session SET ended_at = 1;
+                   UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED';
+                   UPDATE clock_setting SET offset_ms = 0";
+    app.write(changes).await.unwrap();
     assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
     assert_eq!(app.console(Method::GET, "/clock", None).await.json()["offset_ms"], 0);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), 0);
@@ -47,7 +45,8 @@ async fn a_server_whose_lease_is_not_in_the_data_enters_it_again() {
     let agent = app.sign_in("agent").await;
     app.sandbox.server.lease.renew().await.unwrap();
     assert_eq!(me(&agent).await, StatusCode::OK);
-    put_back(&app, &["UPDATE session SET ended_at = 1", "UPDATE server_lease SET renewals = 0"]).await;
+    let changes = "UPDATE session SET ended_at = 1; UPDATE server_lease SET renewals = 0";
+    app.write(changes).await.unwrap();
     app.sandbox.server.lease.renew().await.unwrap();
     assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
     // The lease is whole again.
@@ -59,10 +58,7 @@ async fn a_server_whose_lease_is_not_in_the_data_enters_it_again() {
 #[tokio::test]
 async fn what_another_process_commits_is_served_from_the_next_call_on() {
     let app = TestApp::start().await;
-    let other = match test_store::url(app.data_dir()) {
-        Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
-        None => Database::open_in(app.data_dir()).await.unwrap(),
-    };
+    let other = test_store::open(app.data_dir()).await;
     let commit = async |sql: String| {
         let commit =
             async move |connection: &mut Connection| Ok(connection.command(AssertSqlSafe(sql)).await?);
@@ -80,17 +76,6 @@ async fn what_another_process_commits_is_served_from_the_next_call_on() {
         assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
     }
     other.close().await;
-}
-
-/// Makes the data that of a backup.
-async fn put_back(app: &TestApp, changes: &'static [&'static str]) {
-    let put_back = app.sandbox.database.write(async move |connection: &mut Connection| {
-        for change in changes {
-            query(*change).execute(&mut *connection).await?;
-        }
-        Ok(())
-    });
-    put_back.await.unwrap();
 }
 
 /// Runs `sql` in a database.
@@ -122,16 +107,10 @@ async fn a_copy_that_is_put_in_place_is_noticed_on_postgresql() {
     test_store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
     // In the copy the session ends; here, nothing does.
     let copy = format!("{url}_copy");
-    in_database(
-        &copy,
-        "UPDATE session SET ended_at = 1; UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED'",
-    )
-    .await;
-    in_database(
-        &url,
-        "UPDATE session SET ended_at = NULL; UPDATE loan SET status = 'APPROVED' WHERE status = 'APPROVED'",
-    )
-    .await;
+    for (url, ended_at, status) in [(&copy, "1", "REJECTED"), (&url, "NULL", "APPROVED")] {
+        let loans = format!("UPDATE loan SET status = '{status}' WHERE status = 'APPROVED'");
+        in_database(url, &format!("UPDATE session SET ended_at = {ended_at}; {loans}")).await;
+    }
     assert_eq!(me(&agent).await, StatusCode::OK);
     assert_eq!(agent.pending().await.len(), pending.len());
     for name in [&name, &format!("{name}_copy")] {
@@ -145,28 +124,17 @@ async fn a_copy_that_is_put_in_place_is_noticed_on_postgresql() {
     test_store::administer(&format!("DROP DATABASE {name}_old"));
 }
 
-/// The ids of the loans in the pending list.
-async fn ids(staff: &Staff<'_>) -> Vec<String> {
-    staff.pending().await.iter().map(|loan| loan["loan_id"].as_str().unwrap().to_owned()).collect()
-}
-
-async fn write(app: &TestApp, sql: &'static str, id: String) {
-    let write = app.sandbox.database.write(async move |connection: &mut Connection| {
-        query(sql).bind(id).execute(connection).await?;
-        Ok(())
-    });
-    write.await.unwrap();
-}
-
 #[tokio::test]
 async fn a_loan_whose_id_changes_is_listed_under_its_new_id_only() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap()["loan_id"].as_str().unwrap().to_owned();
-    write(&app, "UPDATE loan SET loan_id = 'LN-RENAMED' WHERE loan_id = $1", loan.clone()).await;
-    let listed = ids(&agent).await;
-    assert!(listed.contains(&"LN-RENAMED".to_owned()) && !listed.contains(&loan), "{listed:?}");
+    let loan = waiting(&pending).next().unwrap()["loan_id"].as_str().unwrap();
+    let rename = format!("UPDATE loan SET loan_id = 'LN-RENAMED' WHERE loan_id = '{loan}'");
+    app.write(rename).await.unwrap();
+    let listed = agent.pending().await;
+    let has = |id: &str| listed.iter().any(|loan| loan["loan_id"] == id);
+    assert!(has("LN-RENAMED") && !has(loan), "{listed:?}");
     assert_eq!(listed.len(), pending.len());
 }
 
@@ -176,21 +144,11 @@ async fn a_table_that_is_emptied_at_once_is_served_empty_on_postgresql() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     assert!(!agent.pending().await.is_empty() && !agent.records().await.is_empty());
-    let truncate = |table: &'static str| {
-        app.sandbox.database.write(async move |connection: &mut Connection| {
-            connection.command(AssertSqlSafe(format!("TRUNCATE {table} CASCADE"))).await?;
-            Ok(())
-        })
-    };
-    truncate("payout").await.unwrap();
+    app.write("TRUNCATE payout CASCADE").await.unwrap();
     assert_eq!(agent.records().await, Vec::<serde_json::Value>::new());
-    truncate("loan").await.unwrap();
+    app.write("TRUNCATE loan CASCADE").await.unwrap();
     assert_eq!(agent.pending().await, Vec::<serde_json::Value>::new());
-    truncate("session").await.unwrap();
+    app.write("TRUNCATE session CASCADE").await.unwrap();
     assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
-    let left: i64 = query_scalar("SELECT count(*) FROM session")
-        .fetch_one(&mut app.sandbox.database.read().await.unwrap())
-        .await
-        .unwrap();
-    assert_eq!(left, 0);
+    assert_eq!(app.count("SELECT count(*) FROM session").await, 0);
 }

@@ -1,23 +1,21 @@
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use base::{
     clock::{Clock, UnixMillis},
     kes::Kes,
 };
 use futures::future::join_all;
-use lending::{
-    events::Trail,
-    mobile_money::{Outcome, ScenarioChange},
-    payouts,
-};
+use lending::{mobile_money::Outcome, payouts};
 use serde_json::{Value, json};
-use store::{Connection, query, query_scalar};
 
-use crate::test_app::{NOON, Staff, TestApp, waiting};
+use crate::test_app::{NOON, TestApp, waiting};
 
-async fn status_of(agent: &Staff<'_>, loan: &Value) -> String {
-    agent.records_of(loan).await[0]["status"].as_str().unwrap().to_owned()
+/// The time until the next look at the open payout of `loan`.
+async fn until_next_look(app: &TestApp, loan: &Value) -> Duration {
+    let loan_id = loan["loan_id"].as_str().unwrap();
+    let next = format!("SELECT check_by FROM payout WHERE loan_id = '{loan_id}' AND status = 'PENDING'");
+    UnixMillis(app.count(next).await).since(app.sandbox.clock.unset_now())
 }
 
 // S-118
@@ -25,8 +23,7 @@ async fn status_of(agent: &Staff<'_>, loan: &Value) -> String {
 async fn a_lost_answer_is_found_by_a_status_query() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
     let accepted = app.as_time_passes(agent.disburse(loan)).await;
     assert_eq!(accepted.status, StatusCode::ACCEPTED);
@@ -51,17 +48,16 @@ async fn a_lost_answer_is_found_by_a_status_query() {
 async fn an_open_payout_is_looked_at_within_ten_seconds() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
     // Not in step with the rounds of any server.
     app.as_time_passes(app.sandbox.clock.sleep(Duration::from_secs(1))).await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
     let began = app.sandbox.clock.now();
     // Slowly, so that what the server itself takes does not count.
     let step = Duration::from_millis(10);
     app.as_time_passes_by(step, async {
         agent.disburse(loan).await;
-        while status_of(&agent, loan).await == "PENDING" {}
+        while agent.status_of(loan).await == "PENDING" {}
     })
     .await;
     let took = app.sandbox.clock.now().since(began);
@@ -72,13 +68,12 @@ async fn an_open_payout_is_looked_at_within_ten_seconds() {
 async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
     assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
 
     app.later(Duration::from_secs(2)).await;
-    assert_eq!(status_of(&agent, loan).await, "PENDING", "its request might still arrive");
+    assert_eq!(agent.status_of(loan).await, "PENDING", "its request might still arrive");
     app.later(Duration::from_secs(10)).await;
     let record = &agent.records_of(loan).await[0];
     assert_eq!(
@@ -95,16 +90,12 @@ async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
 async fn while_its_request_lives_an_open_payout_is_looked_at_again_within_five_seconds() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
     app.as_time_passes(agent.disburse(loan)).await;
     app.later(Duration::from_secs(2)).await;
-    assert_eq!(status_of(&agent, loan).await, "PENDING");
-    let next = "SELECT check_by FROM payout WHERE loan_id = $1 AND status = 'PENDING'";
-    let next = query_scalar(next).bind(loan["loan_id"].as_str().unwrap());
-    let next: UnixMillis = next.fetch_one(&mut app.sandbox.database.read().await.unwrap()).await.unwrap();
-    let left = next.since(app.sandbox.clock.unset_now());
+    assert_eq!(agent.status_of(loan).await, "PENDING");
+    let left = until_next_look(&app, loan).await;
     assert!(left <= Duration::from_secs(5), "{left:?}");
 }
 
@@ -113,8 +104,7 @@ async fn while_its_request_lives_an_open_payout_is_looked_at_again_within_five_s
 async fn an_open_payout_of_any_age_is_looked_at_again_within_ten_seconds() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
     app.as_time_passes(agent.disburse(loan)).await;
     app.write(
@@ -126,10 +116,7 @@ async fn an_open_payout_of_any_age_is_looked_at_again_within_ten_seconds() {
         .await
         .unwrap();
     app.later(Duration::from_mins(1)).await;
-    let next = "SELECT check_by FROM payout WHERE loan_id = $1 AND status = 'PENDING'";
-    let next = query_scalar(next).bind(loan["loan_id"].as_str().unwrap());
-    let next: UnixMillis = next.fetch_one(&mut app.sandbox.database.read().await.unwrap()).await.unwrap();
-    let left = next.since(app.sandbox.clock.unset_now());
+    let left = until_next_look(&app, loan).await;
     assert!(left <= Duration::from_secs(10), "{left:?}");
 }
 
@@ -137,13 +124,12 @@ async fn an_open_payout_of_any_age_is_looked_at_again_within_ten_seconds() {
 async fn a_slow_result_settles_the_payout_when_it_arrives() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::Slow]).await;
     assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
-    assert_eq!(status_of(&agent, loan).await, "PENDING");
-    app.as_time_passes(async { while status_of(&agent, loan).await == "PENDING" {} }).await;
-    assert_eq!(status_of(&agent, loan).await, "COMPLETED");
+    assert_eq!(agent.status_of(loan).await, "PENDING");
+    app.as_time_passes(async { while agent.status_of(loan).await == "PENDING" {} }).await;
+    assert_eq!(agent.status_of(loan).await, "COMPLETED");
     assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
     app.assert_every_shilling_is_accounted_for().await;
 }
@@ -168,18 +154,17 @@ async fn a_result_that_comes_twice_or_before_the_answer_settles_once() {
 async fn what_was_open_when_the_server_died_settles_after_the_next_start() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
     assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
 
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
     // The clock does not advance: the start makes all open payouts due.
-    while status_of(&agent, loan).await == "PENDING" {
+    while agent.status_of(loan).await == "PENDING" {
         tokio::task::yield_now().await;
     }
-    assert_eq!(status_of(&agent, loan).await, "COMPLETED");
+    assert_eq!(agent.status_of(loan).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -204,9 +189,7 @@ async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
     let pending = agent.pending().await;
     let loans: Vec<&Value> = waiting(&pending).take(5).collect();
     app.next_outcomes(&[Outcome::PaidAnswerLost; 5]).await;
-    for answer in
-        app.as_time_passes(futures::future::join_all(loans.iter().map(|loan| agent.disburse(loan)))).await
-    {
+    for answer in app.as_time_passes(join_all(loans.iter().map(|loan| agent.disburse(loan)))).await {
         assert_eq!(answer.status, StatusCode::ACCEPTED);
     }
     let other = app.another_server(&[]).await.sandbox;
@@ -215,7 +198,7 @@ async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
         tokio::join!(payouts::reconcile(&app.sandbox.payouts), payouts::reconcile(&other.payouts));
     let (_, _) = (ours.unwrap(), theirs.unwrap());
     for loan in loans {
-        assert_eq!(status_of(&agent, loan).await, "COMPLETED");
+        assert_eq!(agent.status_of(loan).await, "COMPLETED");
         assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
     }
     app.assert_every_shilling_is_accounted_for().await;
@@ -239,8 +222,8 @@ async fn what_a_server_whose_clock_was_ahead_left_open_settles_within_a_minute()
     for _ in 0..6 {
         app.later(Duration::from_secs(10)).await;
     }
-    assert_eq!(status_of(&agent, lost).await, "FAILED");
-    assert_eq!(status_of(&agent, slow).await, "COMPLETED");
+    assert_eq!(agent.status_of(lost).await, "FAILED");
+    assert_eq!(agent.status_of(slow).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -248,16 +231,14 @@ async fn what_a_server_whose_clock_was_ahead_left_open_settles_within_a_minute()
 async fn a_caller_who_disconnects_does_not_stop_the_payout() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
-    let latency = ScenarioChange { latency_ms: Some(1_000), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(latency, &Trail::default()).await.unwrap();
+    let loan = &agent.waiting_loan().await;
+    app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 1_000})).await;
     {
         let mut call = Box::pin(agent.disburse(loan));
         agent.until_claimed(loan, &mut call).await;
     }
-    app.as_time_passes(async { while status_of(&agent, loan).await == "PENDING" {} }).await;
-    assert_eq!(status_of(&agent, loan).await, "COMPLETED");
+    app.as_time_passes(async { while agent.status_of(loan).await == "PENDING" {} }).await;
+    assert_eq!(agent.status_of(loan).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -267,7 +248,7 @@ async fn a_shutdown_waits_for_running_payouts() {
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loans: Vec<&Value> = waiting(&pending).take(5).collect();
-    let calls = futures::future::join_all(loans.iter().map(|loan| agent.disburse(loan)));
+    let calls = join_all(loans.iter().map(|loan| agent.disburse(loan)));
     let stop = async {
         while agent.records_of(loans[0]).await.is_empty() {
             tokio::task::yield_now().await;
@@ -288,13 +269,9 @@ async fn a_result_that_cannot_be_recorded_delays_none_of_those_that_come_with_it
     let pending = agent.pending().await;
     let loans: Vec<&Value> = waiting(&pending).take(4).collect();
     let set_phone = async |phone: &str| {
-        let values = [phone, loans[0]["loan_id"].as_str().unwrap()].map(str::to_owned);
-        let write = app.sandbox.database.write(async move |connection: &mut Connection| {
-            let [phone, loan_id] = values;
-            let set = query("UPDATE payout SET phone_number = $1 WHERE loan_id = $2");
-            Ok(set.bind(phone).bind(loan_id).execute(connection).await?)
-        });
-        assert_eq!(write.await.unwrap(), 1);
+        let loan_id = loans[0]["loan_id"].as_str().unwrap();
+        let set = format!("UPDATE payout SET phone_number = '{phone}' WHERE loan_id = '{loan_id}'");
+        app.write(set).await.unwrap();
     };
     let held = app.sandbox.mobile_money.hold_requests().await;
     let mut calls = Box::pin(join_all(loans.iter().map(|loan| agent.disburse(loan))));
@@ -312,6 +289,6 @@ async fn a_result_that_cannot_be_recorded_delays_none_of_those_that_come_with_it
     assert_eq!(statuses, [202, 200, 200, 200]);
     set_phone(loans[0]["customer_phone_number"].as_str().unwrap()).await;
     app.later(Duration::from_secs(10)).await;
-    assert_eq!(status_of(&agent, loans[0]).await, "COMPLETED");
+    assert_eq!(agent.status_of(loans[0]).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     live_settings::{LIVE, set_preferences},
-    test_app::{NOON, Staff, TestApp, disbursement_of, waiting},
+    test_app::{NOON, Staff, TestApp, waiting},
 };
 
 const PERIODS: [&str; 5] = ["today", "week", "month", "quarter", "year"];
@@ -215,9 +215,8 @@ async fn the_latest_activity_is_what_the_type_asks_for() {
     app.next_outcomes(&[Outcome::Refused(Refusal::InsufficientFunds), Outcome::Success]).await;
     let (failed, paid) =
         (app.approve_loan(21_000, "+254712000132").await, app.approve_loan(22_000, "+254712000133").await);
-    let path = |loan: &Value| format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    agent.post(&path(&failed), Some(disbursement_of(&failed))).await;
-    agent.post(&path(&paid), Some(disbursement_of(&paid))).await;
+    agent.disburse(&failed).await;
+    agent.disburse(&paid).await;
     let mut statuses: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for about in ["disbursements", "transactions", "performance"] {
         let report = report(&agent, &format!("?period=year&type={about}")).await;

@@ -3,7 +3,6 @@ use std::time::Duration;
 use axum::http::{Method, StatusCode};
 use mkopo::retention;
 use serde_json::json;
-use store::query_scalar;
 
 use crate::{
     slices::{build, portal, publish},
@@ -12,15 +11,8 @@ use crate::{
 
 const DAY: Duration = Duration::from_hours(24);
 
-async fn rows(app: &TestApp, table: &'static str) -> i64 {
-    let sql = match table {
-        "session" => "SELECT count(*) FROM session",
-        "try_count" => "SELECT count(*) FROM try_count",
-        "slice_file" => "SELECT count(DISTINCT version) FROM slice_file",
-        _ => panic!("{table}"),
-    };
-    query_scalar(sql).fetch_one(&mut app.sandbox.database.read().await.unwrap()).await.unwrap()
-}
+const SESSIONS: &str = "SELECT count(*) FROM session";
+const TRIES: &str = "SELECT count(*) FROM try_count";
 
 async fn after(app: &TestApp, time: Duration) {
     app.clock.advance(time);
@@ -35,12 +27,12 @@ async fn a_session_is_kept_for_30_days_after_its_end() {
     app.sign_in("supervisor").await;
     assert_eq!(agent.post("/api/v1/auth/logout", None).await.status, StatusCode::NO_CONTENT);
     after(&app, DAY * 29).await;
-    assert_eq!(rows(&app, "session").await, 2);
+    assert_eq!(app.count(SESSIONS).await, 2);
     after(&app, DAY).await;
-    assert_eq!(rows(&app, "session").await, 1, "the one that was not signed out ended 8 hours later");
+    assert_eq!(app.count(SESSIONS).await, 1, "the one that was not signed out ended 8 hours later");
     let admin = app.sign_in("admin").await;
     after(&app, Duration::from_hours(8)).await;
-    assert_eq!(rows(&app, "session").await, 1);
+    assert_eq!(app.count(SESSIONS).await, 1);
     assert_eq!(admin.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
 }
 
@@ -74,9 +66,9 @@ async fn how_long_is_a_setting() {
     app.sign_in("agent").await;
     app.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
     after(&app, DAY).await;
-    assert_eq!((rows(&app, "session").await, app.texts_to("+254711000003").await), (1, 1));
+    assert_eq!((app.count(SESSIONS).await, app.texts_to("+254711000003").await), (1, 1));
     after(&app, DAY).await;
-    assert_eq!((rows(&app, "session").await, app.texts_to("+254711000003").await), (0, 0));
+    assert_eq!((app.count(SESSIONS).await, app.texts_to("+254711000003").await), (0, 0));
 }
 
 #[tokio::test]
@@ -88,9 +80,9 @@ async fn thousands_of_rows_are_deleted_in_batches() {
         app.post_from(&format!("192.0.{}.{}", n / 90, n % 90), "/api/v1/auth/request-signin-otp", stranger)
             .await;
     }
-    assert_eq!(rows(&app, "try_count").await, 3300);
+    assert_eq!(app.count(TRIES).await, 3300);
     after(&app, Duration::from_hours(1)).await;
-    assert_eq!(rows(&app, "try_count").await, 0);
+    assert_eq!(app.count(TRIES).await, 0);
 }
 
 /// The published versions of mfe-loans, the newest first.
@@ -118,7 +110,7 @@ async fn ten_builds_of_a_slice_are_kept_besides_the_live_and_the_previous_one() 
     app.set_console(Method::POST, "/slices/mfe-loans/activate", activate).await;
     after(&app, Duration::from_mins(1)).await;
     assert_eq!(published(&app).await, ["1.7.0", "1.6.0", "1.5.0", "1.4.0", "1.1.0"]);
-    assert_eq!(rows(&app, "slice_file").await, 5);
+    assert_eq!(app.count("SELECT count(DISTINCT version) FROM slice_file").await, 5);
     let gone = app.call(Method::GET, "/slices/mfe-loans/1.0.0/mf-manifest.json", None).await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
     let live = app.call(Method::GET, "/slices/mfe-loans/1.1.0/mf-manifest.json", None).await;

@@ -3,19 +3,18 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use lending::demo;
 use mkopo::retention;
 use serde_json::{Value, json};
-use slices::{archive, watch};
-use store::query_scalar;
-use tempfile::TempDir;
+use slices::watch;
 
 use crate::{
     browser::{Browser, html, words},
     rollouts::publish_for,
     slice_reports::{crashed, loaded, not_loaded, report},
-    slices::{activate, build, build_of, manifest, portal, publication, publish, roll_back, start, versions},
-    test_app::TestApp,
+    slices::{
+        activate, build, build_of, manifest, portal, publish, publish_with, roll_back, started, versions,
+    },
+    test_app::{TestApp, account},
 };
 
 /// The network address of the nth visitor.
@@ -23,20 +22,13 @@ fn address(n: usize) -> String {
     format!("198.51.{}.{}", n / 200, n % 200)
 }
 
-pub async fn started() -> (TestApp, TempDir) {
-    let portal = portal();
-    (start(&portal).await, portal)
-}
-
 /// So many people, each with an account of their own, who sign in. Returns their tokens.
 pub async fn people(app: &TestApp, count: usize) -> Vec<String> {
     let mut tokens = Vec::new();
     for n in 0..count {
         let email = format!("person{n}@mkopo.test");
-        let account = json!({
-            "email": email, "first_name": "Amani", "last_name": "Otieno", "role": "agent",
-            "phone_number": format!("+2547120000{n:02}"), "password": demo::PASSWORD,
-        });
+        let mut account = account(&email);
+        account["phone_number"] = json!(format!("+2547120000{n:02}"));
         let opened = app.console(Method::POST, "/staff", Some(account)).await.status;
         assert!([StatusCode::CREATED, StatusCode::CONFLICT].contains(&opened), "{opened}");
         tokens.push(app.sign_in(&format!("person{n}")).await.token);
@@ -44,21 +36,24 @@ pub async fn people(app: &TestApp, count: usize) -> Vec<String> {
     tokens
 }
 
+/// A page loads a build, and its screen crashes if it `failed`.
+async fn visit(app: &TestApp, address: &str, session: Option<&str>, version: &str, failed: bool) {
+    let reports = [loaded(version), crashed(version)];
+    let answer = report(app, address, session, &reports[..if failed { 2 } else { 1 }]).await;
+    assert_eq!(answer.status, StatusCode::NO_CONTENT);
+}
+
 /// All of those people load a build, and the screens of the first `failed` crash.
 async fn visits(app: &TestApp, people: &[String], version: &str, failed: usize) {
     for (n, token) in people.iter().enumerate() {
-        let reports = [loaded(version), crashed(version)];
-        let reports = if n < failed { &reports[..] } else { &reports[..1] };
-        assert_eq!(report(app, &address(n), Some(token), reports).await.status, StatusCode::NO_CONTENT);
+        visit(app, &address(n), Some(token), version, n < failed).await;
     }
 }
 
 /// So many pages that nobody is signed in on load a build, and the screens of some crash.
 async fn strangers(app: &TestApp, version: &str, loads: usize, failed: usize) {
     for n in 0..loads {
-        let reports = [loaded(version), crashed(version)];
-        let reports = if n < failed { &reports[..] } else { &reports[..1] };
-        assert_eq!(report(app, &address(100 + n), None, reports).await.status, StatusCode::NO_CONTENT);
+        visit(app, &address(100 + n), None, version, n < failed).await;
     }
 }
 
@@ -257,8 +252,7 @@ async fn without_a_watch_and_after_a_roll_back_by_hand_nothing_is_taken_back() {
     let people = people(&app, 8).await;
     visits(&app, &people, "0.1.0", 0).await;
     look(&app).await;
-    let files = archive::write(&build("mfe-loans", "0.2.0")).unwrap();
-    app.send(publication("?watch=false", files)).await;
+    publish_with(&app, &build("mfe-loans", "0.2.0"), "?watch=false").await;
     visits(&app, &people, "0.2.0", 8).await;
     look(&app).await;
     assert_eq!(versions(&app).await.0, "0.2.0");
@@ -310,10 +304,7 @@ async fn which_screens_people_have_opened_is_kept_for_7_days() {
     let (app, _portal) = started().await;
     visits(&app, &people(&app, 2).await, "0.1.0", 1).await;
     look(&app).await;
-    let kept = async || -> i64 {
-        let mut reader = app.sandbox.database.read().await.unwrap();
-        query_scalar("SELECT count(*) FROM slice_page").fetch_one(&mut reader).await.unwrap()
-    };
+    let kept = async || app.count("SELECT count(*) FROM slice_page").await;
     app.clock.advance(Duration::from_hours(7 * 24 - 1));
     retention::delete_old(&app.sandbox.slices).await.unwrap();
     assert_eq!(kept().await, 2);
@@ -364,12 +355,8 @@ async fn a_plan_waits_while_the_build_fails_and_does_not_go_on_when_it_is_held()
     visits(&app, &people, "0.2.0", 0).await;
     look(&app).await;
     assert_eq!(rollout(&app).await["percent"], 25, "2 of 10 pages are 20%");
-    app.console(
-        Method::POST,
-        "/slices/mfe-loans/rollout",
-        Some(json!({"version": "0.2.0", "plan": "5:1m,100"})),
-    )
-    .await;
+    let plan = json!({"version": "0.2.0", "plan": "5:1m,100"});
+    app.console(Method::POST, "/slices/mfe-loans/rollout", Some(plan)).await;
     app.console(Method::POST, "/slices/mfe-loans/hold", None).await;
     app.clock.advance(Duration::from_mins(10));
     visits(&app, &people, "0.2.0", 0).await;

@@ -7,15 +7,16 @@ use axum::{
 use insta::assert_snapshot;
 use mkopo::retention;
 use serde_json::{Value, json};
-use slices::archive;
-use tempfile::TempDir;
 
 use crate::{
     browser::Browser,
     command_line::error_line,
     deploying,
     sandboxes::Given,
-    slices::{activate, build, portal, publication, publish, roll_back, slice_command, start, versions},
+    slices::{
+        activate, build, build_of, hold, manifest, portal, publish, publish_with, roll_back, slice_command,
+        started, versions,
+    },
     test_app::{Answer, Listener, TestApp},
 };
 
@@ -56,8 +57,7 @@ async fn versions_of(visitors: &mut [Visitor], app: &TestApp) -> Vec<String> {
 
 /// Publishes mfe-loans 0.2.0, with 0.1.0 live, for so many browsers.
 pub async fn publish_for(app: &TestApp, query: &str) -> Answer {
-    let archive = archive::write(&build("mfe-loans", "0.2.0")).unwrap();
-    app.send(publication(&format!("?by=ci&{query}"), archive)).await
+    publish_with(app, &build("mfe-loans", "0.2.0"), &format!("?by=ci&{query}")).await
 }
 
 async fn roll_out(app: &TestApp, body: Value) -> Answer {
@@ -78,11 +78,6 @@ async fn trail(app: &TestApp) -> Vec<String> {
     entries.collect()
 }
 
-async fn started() -> (TestApp, TempDir) {
-    let portal = portal();
-    (start(&portal).await, portal)
-}
-
 #[tokio::test]
 async fn of_1_000_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except_towards_it() {
     let (app, _portal) = started().await;
@@ -95,10 +90,8 @@ async fn of_1_000_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except
     assert!((100 - 28..=100 + 28).contains(&new), "{new} of 1,000");
     assert_eq!(versions_of(&mut visitors, &app).await, before, "everybody keeps their side");
     for percent in [35, 100] {
-        assert_eq!(
-            roll_out(&app, json!({"version": "0.2.0", "percent": percent})).await.status,
-            StatusCode::OK
-        );
+        let rolled_out = roll_out(&app, json!({"version": "0.2.0", "percent": percent})).await;
+        assert_eq!(rolled_out.status, StatusCode::OK);
         let after = versions_of(&mut visitors, &app).await;
         assert!(before.iter().zip(&after).all(|(before, after)| before <= after), "{percent}%");
         assert!(after.iter().filter(|version| *version == "0.2.0").count() >= new);
@@ -112,11 +105,8 @@ async fn of_1_000_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except
 #[tokio::test]
 async fn three_servers_give_a_browser_the_same_build() {
     let (app, portal) = started().await;
-    let folder = portal.path().to_str().unwrap();
-    let others = [
-        app.another_server(&["--portal-dir", folder]).await,
-        app.another_server(&["--portal-dir", folder]).await,
-    ];
+    let options = ["--portal-dir", portal.path().to_str().unwrap()];
+    let others = [app.another_server(&options).await, app.another_server(&options).await];
     publish_for(&app, "percent=40").await;
     let mut visitors: Vec<Visitor> = (0..60).map(|_| Visitor::default()).collect();
     let seen = versions_of(&mut visitors, &app).await;
@@ -169,18 +159,16 @@ async fn a_browser_that_gets_the_new_build_falls_back_to_the_live_one() {
 async fn while_a_rollout_runs_all_that_would_change_the_live_build_is_refused_with_its_name() {
     let (app, _portal) = started().await;
     publish_for(&app, "percent=10").await;
-    let held = archive::write(&build("mfe-loans", "0.3.0")).unwrap();
-    assert_eq!(app.send(publication("?hold=true", held)).await.status, StatusCode::CREATED);
-    let sentence = "The rollout of mfe-loans 0.2.0 runs, at 10%. Promote or abort it first.";
-    let planned = archive::write(&build("mfe-loans", "0.4.0")).unwrap();
+    assert_eq!(hold(&app, "mfe-loans", "0.3.0").await.status, StatusCode::CREATED);
+    let text = "409 rollout_runs: The rollout of mfe-loans 0.2.0 runs, at 10%. Promote or abort it first.";
     for refused in [
         publish(&app, &build("mfe-loans", "0.4.0")).await,
-        app.send(publication("?plan=5:10m,100", planned)).await,
+        publish_with(&app, &build("mfe-loans", "0.4.0"), "?plan=5:10m,100").await,
         roll_out(&app, json!({"version": "0.3.0", "percent": 5})).await,
         activate(&app, "mfe-loans", "0.3.0").await,
         app.console(Method::DELETE, "/slices/mfe-loans", None).await,
     ] {
-        assert_eq!(refused.failure(), (409, "rollout_runs".to_owned(), sentence.to_owned()));
+        assert_eq!(refused.refusal(), text);
     }
     assert_eq!(publish_for(&app, "percent=90").await.status, StatusCode::OK, "a pipeline may run again");
     let running = act(&app, "hold").await.json()["rollout"].clone();
@@ -199,10 +187,8 @@ async fn a_rollout_is_promoted_or_aborted_and_the_trail_says_so() {
     for gone in ["promote", "abort", "hold"] {
         assert_eq!(act(&app, gone).await.failure().2, "There is no rollout of mfe-loans.");
     }
-    assert_eq!(
-        roll_out(&app, json!({"version": "0.2.0", "plan": "5:10m,25:30m,100"})).await.status,
-        StatusCode::OK
-    );
+    let planned = roll_out(&app, json!({"version": "0.2.0", "plan": "5:10m,25:30m,100"})).await;
+    assert_eq!(planned.status, StatusCode::OK);
     assert_eq!(act(&app, "hold").await.json()["rollout"]["plan"], Value::Null);
     roll_out(&app, json!({"version": "0.2.0", "percent": 50})).await;
     roll_out(&app, json!({"version": "0.2.0", "percent": 50})).await;
@@ -225,7 +211,7 @@ async fn a_rollout_is_promoted_or_aborted_and_the_trail_says_so() {
 #[tokio::test]
 async fn a_share_that_makes_no_sense_is_refused_and_changes_nothing() {
     let (app, _portal) = started().await;
-    app.send(publication("?hold=true", archive::write(&build("mfe-loans", "0.2.0")).unwrap())).await;
+    hold(&app, "mfe-loans", "0.2.0").await;
     for (wrong, code) in [
         (json!({"version": "0.2.0"}), "invalid_request"),
         (json!({"version": "0.2.0", "percent": 101}), "invalid_request"),
@@ -246,19 +232,20 @@ async fn a_share_that_makes_no_sense_is_refused_and_changes_nothing() {
 #[tokio::test]
 async fn a_new_slice_can_be_for_some_browsers_and_its_paths_are_taken() {
     let (app, _portal) = started().await;
-    let mut manifest = crate::slices::manifest("mfe-repayments", "1.0.0");
-    manifest["brings"]["screens"][0]["path"] = json!("/due");
-    let archive = archive::write(&crate::slices::build_of(&manifest)).unwrap();
-    assert_eq!(app.send(publication("?percent=50", archive)).await.status, StatusCode::CREATED);
+    let due = |name: &str| {
+        let mut manifest = manifest(name, "1.0.0");
+        manifest["brings"]["screens"][0]["path"] = json!("/due");
+        build_of(&manifest)
+    };
+    let published = publish_with(&app, &due("mfe-repayments"), "?percent=50").await;
+    assert_eq!(published.status, StatusCode::CREATED);
     let mut seen = [0, 0];
     for _ in 0..40 {
         let list = app.call(Method::GET, "/slices.json", None).await.json();
         seen[usize::from(list["slices"]["mfe-repayments"].is_object())] += 1;
     }
     assert!(seen[0] > 5 && seen[1] > 5, "{seen:?}");
-    let mut wants = crate::slices::manifest("mfe-loans", "0.2.0");
-    wants["brings"]["screens"][0]["path"] = json!("/due");
-    let refused = publish(&app, &crate::slices::build_of(&wants)).await;
+    let refused = publish(&app, &due("mfe-loans")).await;
     assert_eq!(refused.failure().2, "mfe-loans wants the path /due, which mfe-repayments has.");
 }
 
@@ -269,7 +256,7 @@ async fn the_build_of_a_rollout_is_kept_however_old_it_is() {
         TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap(), "--keep-builds", "1"]).await;
     publish_for(&app, "percent=10").await;
     for version in ["0.3.0", "0.4.0", "0.5.0"] {
-        app.send(publication("?hold=true", archive::write(&build("mfe-loans", version)).unwrap())).await;
+        hold(&app, "mfe-loans", version).await;
         app.clock.advance(std::time::Duration::from_mins(1));
     }
     retention::delete_old(&app.sandbox.slices).await.unwrap();
@@ -305,10 +292,8 @@ async fn a_deploy_token_rolls_its_slice_out() {
         app.send(deploying::call(&token, &format!("mfe-loans/{act}"), body)).await
     };
     let changed = with_token("rollout", Some(json!({"version": "0.2.0", "plan": "20:1h,100"}))).await.json();
-    assert_eq!(
-        (&changed["rollout"]["percent"], &changed["rollout"]["plan"]),
-        (&json!(20), &json!("20:1h,100"))
-    );
+    assert_eq!(changed["rollout"]["percent"], 20);
+    assert_eq!(changed["rollout"]["plan"], "20:1h,100");
     assert_eq!(with_token("hold", None).await.json()["rollout"]["plan"], Value::Null);
     assert_eq!(with_token("abort", None).await.json()["rollout"], Value::Null);
     with_token("rollout", Some(json!({"version": "0.2.0", "percent": 20}))).await;
@@ -322,7 +307,7 @@ async fn a_deploy_token_rolls_its_slice_out() {
 #[tokio::test]
 async fn rollouts_run_on_the_command_line() {
     let (app, _portal) = started().await;
-    app.send(publication("?hold=true", archive::write(&build("mfe-loans", "0.2.0")).unwrap())).await;
+    hold(&app, "mfe-loans", "0.2.0").await;
     let run = async |arguments: &[&str]| slice_command(&app, arguments).await;
     let said = async |arguments: &[&str]| String::from_utf8(run(arguments).await.stdout).unwrap();
     assert_snapshot!(said(&["rollout", "mfe-loans", "0.2.0", "--percent", "50"]).await, @"50% of browsers get mfe-loans 0.2.0; the others get 0.1.0.");
@@ -339,7 +324,7 @@ async fn rollouts_run_on_the_command_line() {
 #[tokio::test]
 async fn the_page_rolls_out_holds_promotes_and_aborts() {
     let (app, _portal) = started().await;
-    app.send(publication("?hold=true", archive::write(&build("mfe-loans", "0.2.0")).unwrap())).await;
+    hold(&app, "mfe-loans", "0.2.0").await;
     let browser = Browser::sign_in(&app).await;
     let page = "/console/slices";
     let loans = ("name", "mfe-loans");

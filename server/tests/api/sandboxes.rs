@@ -10,12 +10,11 @@ use futures::future::join_all;
 use lending::demo;
 use mkopo::sandboxes;
 use serde_json::{Value, json};
-use store::{Connection, query};
 
 use crate::{
     browser::{Browser, cookie_of, csrf, get, html, post, words},
     command_line, slices,
-    test_app::{Answer, CONSOLE_TOKEN, NOON, TestApp, disbursement_of, request, wait_until, waiting},
+    test_app::{Answer, CONSOLE_TOKEN, NOON, TestApp, account, payout, request, wait_until, waiting},
 };
 
 /// A sandbox as somebody sees it who was given its name and token.
@@ -39,21 +38,19 @@ impl<'a> Given<'a> {
         Self { app, name: name.to_owned(), token: token.to_owned() }
     }
 
-    /// A request to it by header.
-    pub fn request(
-        &self,
-        method: Method,
-        path: &str,
-        token: Option<&str>,
-        body: Option<Value>,
-    ) -> Request<Body> {
-        let mut request = request(method, path, token, body);
+    /// The request, to it by header.
+    pub fn to(&self, mut request: Request<Body>) -> Request<Body> {
         request.headers_mut().insert("mkopo-sandbox", self.name.parse().unwrap());
         request
     }
 
+    /// Sends a request to it.
+    pub async fn send(&self, request: Request<Body>) -> Answer {
+        self.app.send(self.to(request)).await
+    }
+
     pub async fn call(&self, method: Method, path: &str, token: Option<&str>, body: Option<Value>) -> Answer {
-        self.app.send(self.request(method, path, token, body)).await
+        self.send(request(method, path, token, body)).await
     }
 
     /// A call of its console.
@@ -76,8 +73,7 @@ impl<'a> Given<'a> {
     }
 
     pub async fn disburse(&self, session: &str, loan: &Value) -> Answer {
-        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-        self.call(Method::POST, &path, Some(session), Some(disbursement_of(loan))).await
+        self.send(payout(session, loan)).await
     }
 }
 
@@ -108,32 +104,6 @@ async fn a_sandbox_has_data_of_its_own() {
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     }
     assert_eq!(app.with(&session).get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
-}
-
-#[tokio::test]
-async fn a_sandbox_is_reached_by_its_host_name_too() {
-    let app = TestApp::start().await;
-    let one = Given::make(&app, json!({"name": "pr-12"})).await;
-    let session = one.sign_in("agent").await;
-    let me = |host: &'static str, name: Option<&'static str>| {
-        let mut request = request(Method::GET, "/api/v1/auth/me", Some(&session), None);
-        request.headers_mut().insert(header::HOST, host.parse().unwrap());
-        if let Some(name) = name {
-            request.headers_mut().insert("mkopo-sandbox", name.parse().unwrap());
-        }
-        app.send(request)
-    };
-    assert_eq!(me("pr-12.localhost:8080", None).await.status, StatusCode::OK);
-    assert_eq!(me("PR-12.localhost.", Some("pr-12")).await.status, StatusCode::OK);
-    assert_eq!(me("localhost:8080", None).await.status, StatusCode::UNAUTHORIZED);
-    let answer = me("pr-12.localhost:8080", Some("pr-13")).await;
-    assert_eq!(answer.status, StatusCode::BAD_REQUEST);
-    assert_eq!(answer.failure().1, "bad_parameter");
-    for host in ["pr-13.localhost", "a.pr-12.localhost:8080"] {
-        let answer = me(host, None).await;
-        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{host}");
-        assert_eq!(answer.failure().1, "sandbox_not_found", "{host}");
-    }
 }
 
 #[tokio::test]
@@ -223,11 +193,7 @@ async fn data_without_a_row_is_deleted_once_nobody_can_be_making_it_any_more() {
         Given::make(&app, json!({"name": name})).await;
     }
     // As if the process had died before it wrote the row.
-    let forget = app.sandbox.database.write(async |connection: &mut Connection| {
-        query("DELETE FROM sandbox WHERE name = 'pr-12'").execute(connection).await?;
-        Ok(())
-    });
-    forget.await.unwrap();
+    app.write("DELETE FROM sandbox WHERE name = 'pr-12'").await.unwrap();
     app.clock.advance(Duration::from_mins(9));
     sandboxes.delete_orphans().await.unwrap();
     assert_eq!(sandboxes.count_stored().await, 2);
@@ -269,14 +235,13 @@ async fn the_token_of_a_sandbox_opens_its_console_and_nothing_else() {
     for token in [&other.token, "a-token-of-nobody"] {
         assert_eq!(one.call(Method::GET, outbox, Some(token), None).await.status, StatusCode::UNAUTHORIZED);
     }
-    assert_eq!(
-        app.send(request(Method::GET, outbox, Some(&one.token), None)).await.status,
-        StatusCode::UNAUTHORIZED
-    );
-    let list = one.console(Method::GET, "/sandboxes", None).await;
-    assert_eq!(list.status, StatusCode::UNAUTHORIZED);
-    let remove = one.console(Method::DELETE, &format!("/sandboxes/{}", one.name), None).await;
-    assert_eq!(remove.status, StatusCode::UNAUTHORIZED);
+    for refused in [
+        app.send(request(Method::GET, outbox, Some(&one.token), None)).await,
+        one.console(Method::GET, "/sandboxes", None).await,
+        one.console(Method::DELETE, &format!("/sandboxes/{}", one.name), None).await,
+    ] {
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    }
 }
 
 #[tokio::test]
@@ -302,21 +267,19 @@ async fn a_name_is_taken_once_and_must_be_a_name() {
     let app = TestApp::start_with(&["--sandboxes", "2"]).await;
     Given::make(&app, json!({"name": "pr-12"})).await;
     let make = |wish: Value| app.console(Method::POST, "/sandboxes", Some(wish));
-    for (wish, status, code) in [
-        (json!({"name": "pr-12"}), StatusCode::CONFLICT, "sandbox_exists"),
-        (json!({"name": "main"}), StatusCode::CONFLICT, "sandbox_exists"),
-        (json!({"name": "PR-12"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
-        (json!({"name": "a.b"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
-        (json!({"name": "-"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
-        (json!({"expires_in": "4s"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
-        (json!({"expires_in": "soon"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
-        (json!({"seed": -1}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
-        (json!({"now": "1999-01-01T00:00:00Z"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
-        (json!({"size": 3}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+    for (wish, kind) in [
+        (json!({"name": "pr-12"}), "409 sandbox_exists"),
+        (json!({"name": "main"}), "409 sandbox_exists"),
+        (json!({"name": "PR-12"}), "422 invalid_request"),
+        (json!({"name": "a.b"}), "422 invalid_request"),
+        (json!({"name": "-"}), "422 invalid_request"),
+        (json!({"expires_in": "4s"}), "422 invalid_request"),
+        (json!({"expires_in": "soon"}), "422 invalid_request"),
+        (json!({"seed": -1}), "422 invalid_request"),
+        (json!({"now": "1999-01-01T00:00:00Z"}), "422 invalid_request"),
+        (json!({"size": 3}), "422 invalid_request"),
     ] {
-        let answer = make(wish.clone()).await;
-        assert_eq!(answer.status, status, "{wish}");
-        assert_eq!(answer.failure().1, code, "{wish}");
+        assert_eq!(make(wish.clone()).await.kind(), kind, "{wish}");
     }
     Given::make(&app, json!({"name": "pr-13"})).await;
     let full = make(json!({})).await;
@@ -387,7 +350,7 @@ async fn metrics_have_the_calls_of_the_20_busiest_and_of_the_rest_together() {
         assert!(lines.iter().any(|found| found == line), "{line} is not in {lines:#?}");
     }
     let app = TestApp::start_with(&["--sandboxes", "0"]).await;
-    let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+    let metrics = app.metrics().await;
     assert!(!metrics.contains("sandbox"), "{metrics}");
 }
 
@@ -399,11 +362,10 @@ async fn where_sandboxes_are_off_nothing_shows_of_them() {
     {
         assert_eq!(app.console(method, path, None).await.status, StatusCode::NOT_FOUND);
     }
-    let session = app.sign_in("agent").await.token;
-    let mut me = request(Method::GET, "/api/v1/auth/me", Some(&session), None);
-    me.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
-    me.headers_mut().insert(header::HOST, "pr-12.localhost".parse().unwrap());
-    assert_eq!(app.send(me).await.status, StatusCode::OK, "the header is ignored");
+    let agent = app.sign_in("agent").await;
+    let headers = [("mkopo-sandbox", "pr-12"), ("host", "pr-12.localhost")];
+    let me = agent.get_with("/api/v1/auth/me", &headers).await;
+    assert_eq!(me.status, StatusCode::OK, "the header is ignored");
 }
 
 #[tokio::test]
@@ -425,11 +387,8 @@ async fn outside_demo_mode_a_sandbox_is_empty_and_has_the_tools_of_a_demo() {
     assert_eq!(app.console(Method::GET, "/outbox", None).await.status, StatusCode::FORBIDDEN);
     assert_eq!(one.console(Method::GET, "/outbox", None).await.status, StatusCode::OK);
     assert_eq!(one.console(Method::GET, "/staff", None).await.json(), json!([]));
-    let grace = json!({
-        "email": "agent@mkopo.test", "first_name": "Grace", "last_name": "Wekesa",
-        "phone_number": "0712345678", "role": "agent", "password": demo::PASSWORD,
-    });
-    assert_eq!(one.console(Method::POST, "/staff", Some(grace)).await.status, StatusCode::CREATED);
+    let opened = one.console(Method::POST, "/staff", Some(account("agent@mkopo.test"))).await;
+    assert_eq!(opened.status, StatusCode::CREATED);
     let session = one.sign_in("agent").await;
     assert!(one.pending(&session).await.is_empty());
 }
@@ -504,26 +463,20 @@ async fn an_operator_goes_from_one_console_to_another_without_the_token() {
     assert_eq!(elsewhere.status, StatusCode::UNAUTHORIZED, "it opens one console only");
     let signed_in = at(sign_in(), "pr-12.localhost:8081").await;
     assert_eq!(signed_in.status, StatusCode::SEE_OTHER);
-    assert_eq!(
-        at(sign_in(), "pr-12.localhost:8081").await.status,
-        StatusCode::UNAUTHORIZED,
-        "it opens it once"
-    );
+    let again = at(sign_in(), "pr-12.localhost:8081").await;
+    assert_eq!(again.status, StatusCode::UNAUTHORIZED, "it opens it once");
 
     let cookie = cookie_of(&signed_in);
     let page = at(get("/console/clock", Some(&cookie)), "pr-12.localhost:8081").await;
     assert!(html(&page).contains("Sandbox <b>pr-12</b>"), "{}", html(&page));
     assert!(html(&page).contains("href=\"/console/open?sandbox=main\""));
-    let moved = [("csrf", csrf(&page)), ("act", "stop".to_owned())];
-    let moved: Vec<(&str, &str)> = moved.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let moved = at(post("/console/clock", Some(&cookie), &moved), "pr-12.localhost:8081").await;
+    let stop = post("/console/clock", Some(&cookie), &[("csrf", &csrf(&page)), ("act", "stop")]);
+    let moved = at(stop, "pr-12.localhost:8081").await;
     assert_eq!(moved.status, StatusCode::SEE_OTHER);
     assert_eq!(one.console(Method::GET, "/clock", None).await.json()["frozen"], true);
     assert_eq!(app.console(Method::GET, "/clock", None).await.json()["frozen"], false);
-    assert_eq!(
-        at(get("/console/clock", Some(&cookie)), "localhost:8081").await.status,
-        StatusCode::UNAUTHORIZED
-    );
+    let elsewhere = at(get("/console/clock", Some(&cookie)), "localhost:8081").await;
+    assert_eq!(elsewhere.status, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]
@@ -544,21 +497,16 @@ async fn the_page_of_sandboxes_makes_and_removes_them_for_the_operator_only() {
     assert!(words(&again).contains("There is already a sandbox pr-12."));
 
     let sign_in = post("/console/sign-in", None, &[("token", token), ("page", "/console")]);
-    let at = |mut request: Request<Body>| {
-        request.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
-        app.send(request)
-    };
-    let signed_in = at(sign_in).await;
-    let cookie = cookie_of(&signed_in);
-    let overview = at(get("/console", Some(&cookie))).await;
+    let cookie = cookie_of(&one.send(sign_in).await);
+    let overview = one.send(get("/console", Some(&cookie))).await;
     assert_eq!(overview.status, StatusCode::OK);
     assert!(!html(&overview).contains("/console/sandboxes"), "it opens nothing else");
     for path in ["/console/sandboxes", "/console/open?sandbox=main"] {
-        assert_eq!(at(get(path, Some(&cookie))).await.status, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(one.send(get(path, Some(&cookie))).await.status, StatusCode::NOT_FOUND, "{path}");
     }
     let removed = browser.send("/console/sandboxes", "remove", &[("name", "pr-12")]).await;
     assert_eq!(removed.status, StatusCode::SEE_OTHER);
-    assert_eq!(at(get("/console", Some(&cookie))).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(one.send(get("/console", Some(&cookie))).await.status, StatusCode::NOT_FOUND);
 }
 
 /// The live version of mfe-loans in a sandbox, and the one before it.
@@ -570,10 +518,9 @@ async fn live_in(given: &Given<'_>) -> (Value, Value) {
 
 pub async fn publish_in(given: &Given<'_>, build: &slices::Files) -> Answer {
     let mut request = slices::publication_of(build);
-    let headers = request.headers_mut();
-    headers.insert("mkopo-sandbox", given.name.parse().unwrap());
-    headers.insert(header::AUTHORIZATION, format!("Bearer {}", given.token).parse().unwrap());
-    given.app.send(request).await
+    let bearer = format!("Bearer {}", given.token).parse().unwrap();
+    request.headers_mut().insert(header::AUTHORIZATION, bearer);
+    given.send(request).await
 }
 
 /// The path of the script of mfe-loans that is live in a sandbox.
@@ -584,19 +531,17 @@ async fn script_in(given: &Given<'_>) -> String {
 
 #[tokio::test]
 async fn the_portal_of_a_sandbox_knows_its_name() {
-    let portal = slices::portal();
-    let app = slices::start(&portal).await;
+    let (app, _portal) = slices::started().await;
     let one = Given::make(&app, json!({"name": "pr-12"})).await;
     let list = one.call(Method::GET, "/slices.json", None, None).await.json();
     assert_eq!(list["portal"]["sandbox"], "pr-12");
-    let list = app.send(request(Method::GET, "/slices.json", None, None)).await.json();
+    let list = app.call(Method::GET, "/slices.json", None).await.json();
     assert_eq!(list["portal"]["sandbox"], Value::Null);
 }
 
 #[tokio::test]
 async fn a_sandbox_follows_the_live_slices_of_main_until_one_is_chosen_there() {
-    let portal = slices::portal();
-    let app = slices::start(&portal).await;
+    let (app, _portal) = slices::started().await;
     let one = Given::make(&app, json!({"name": "pr-12"})).await;
     let other = Given::make(&app, json!({"name": "pr-13"})).await;
     slices::publish(&app, &slices::build("mfe-loans", "0.2.0")).await;
@@ -628,8 +573,7 @@ async fn a_sandbox_follows_the_live_slices_of_main_until_one_is_chosen_there() {
 /// Whoever has the token of one sandbox could run a script on the pages of `main` and of the others.
 #[tokio::test]
 async fn a_build_that_is_published_in_a_sandbox_exists_nowhere_else() {
-    let portal = slices::portal();
-    let app = slices::start(&portal).await;
+    let (app, _portal) = slices::started().await;
     let one = Given::make(&app, json!({"name": "pr-12"})).await;
     let other = Given::make(&app, json!({"name": "pr-13"})).await;
     let hostile = slices::build_with("mfe-loans", "0.2.0", "slice.js", b"steal()".to_vec());
@@ -664,8 +608,7 @@ async fn a_build_that_is_published_in_a_sandbox_exists_nowhere_else() {
 
 #[tokio::test]
 async fn the_builds_of_a_sandbox_have_room_for_64_mib_and_the_oldest_make_way() {
-    let portal = slices::portal();
-    let app = slices::start(&portal).await;
+    let (app, _portal) = slices::started().await;
     let one = Given::make(&app, json!({"name": "pr-12"})).await;
     let large = |name: &str, version: &str| {
         slices::build_with(name, version, "filler.txt", vec![b'x'; 15 * 1024 * 1024])

@@ -4,10 +4,7 @@ use axum::http::Method;
 use base::clock::{Clock, UnixMillis};
 use serde_json::json;
 
-use crate::{
-    test_app::{TestApp, waiting},
-    test_store,
-};
+use crate::{test_app::TestApp, test_store};
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -40,7 +37,7 @@ async fn servers_whose_machines_disagree_by_two_hours_agree_on_the_time_on_postg
     // A session and a payout of one server are as old on the other.
     let agent = fast.sign_in("agent").await;
     let agent = slow.with(&agent.token);
-    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let loan = agent.waiting_loan().await;
     let paid = agent.disburse(&loan).await.json();
     let paid_at: UnixMillis = paid["created_at"].as_str().unwrap().parse().unwrap();
     assert!(time_of(&fast).await.since(paid_at) < Duration::from_secs(5), "{paid}");

@@ -3,11 +3,9 @@
 use axum::http::StatusCode;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use slices::archive;
 
 use crate::slices::{
-    Files, activate, build, build_of, live, manifest, portal, publication, publish, roll_back, start,
-    versions,
+    Files, activate, build, build_of, live, manifest, portal, publish, roll_back, start, started, versions,
 };
 
 /// A build of `name` with a screen at each of `paths`.
@@ -20,8 +18,7 @@ fn with_screens(name: &str, version: &str, paths: &[&str]) -> Files {
 
 #[tokio::test]
 async fn the_portal_reads_what_the_live_build_brings() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let mut next = manifest("mfe-loans", "0.2.0");
     next["brings"] = json!({
         "screens": [{"path": "/loans", "title": "Loans"}, {"path": "/welcome", "title": "Welcome", "public": true}],
@@ -41,14 +38,13 @@ async fn the_portal_reads_what_the_live_build_brings() {
 
 #[tokio::test]
 async fn of_two_slices_that_want_one_path_the_second_is_refused_with_both_names() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     for (path, owner) in
         [("/", "mfe-loans"), ("/settings", "mfe-shell"), ("/api/x", "the server"), ("/kit", "the server")]
     {
         let refused = publish(&app, &with_screens("mfe-repayments", "1.0.0", &["/repayments", path])).await;
-        let text = format!("mfe-repayments wants the path {path}, which {owner} has.");
-        assert_eq!(refused.failure(), (409, "path_taken".to_owned(), text));
+        let text = format!("409 path_taken: mfe-repayments wants the path {path}, which {owner} has.");
+        assert_eq!(refused.refusal(), text);
     }
     assert_eq!(live(&app).await["mfe-repayments"], Value::Null);
 
@@ -89,28 +85,20 @@ async fn of_two_menu_entries_that_read_alike_the_second_is_refused() {
         build_of(&manifest)
     };
     publish(&app, &with_label("mfe-plans", "Repayment plans")).await;
-    let refused = publish(&app, &with_label("mfe-new", "repayment  Plans")).await;
-    assert_eq!(refused.failure().1, "label_taken");
-    assert_eq!(
-        refused.failure().2,
-        "mfe-new wants the menu entry \"repayment  Plans\", which mfe-plans has."
-    );
-    let text = "mfe-new wants the menu entry \"SETTINGS \", which mfe-shell has.";
-    let refused = publish(&app, &with_label("mfe-new", "SETTINGS ")).await;
-    assert_eq!(refused.failure(), (409, "label_taken".to_owned(), text.to_owned()));
+    for (taken, owner) in [("repayment  Plans", "mfe-plans"), ("SETTINGS ", "mfe-shell")] {
+        let refused = publish(&app, &with_label("mfe-new", taken)).await;
+        let text = format!("409 label_taken: mfe-new wants the menu entry \"{taken}\", which {owner} has.");
+        assert_eq!(refused.refusal(), text);
+    }
     for hidden in ["Repayment\u{200b} plans", "snalp\u{202e}", "Plans\n"] {
-        assert_eq!(
-            publish(&app, &with_label("mfe-new", hidden)).await.failure().1,
-            "bad_build",
-            "{hidden:?}"
-        );
+        let refused = publish(&app, &with_label("mfe-new", hidden)).await;
+        assert_eq!(refused.failure().1, "bad_build", "{hidden:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_slices_published_at_once_with_one_path_one_is_live() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let builds = ["mfe-plans", "mfe-repayments"].map(|name| with_screens(name, "1.0.0", &["/plans"]));
     let (one, other) = tokio::join!(publish(&app, &builds[0]), publish(&app, &builds[1]));
     let mut statuses = [one.status.as_u16(), other.status.as_u16()];
@@ -120,8 +108,7 @@ async fn of_two_slices_published_at_once_with_one_path_one_is_live() {
 
 #[tokio::test]
 async fn what_the_shell_cannot_draw_is_refused_with_a_reason() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let entry =
         json!({"label": "Loans", "to": "/loans", "icon": "money", "position": 20, "roles": ["admin"]});
     let with = |change: &dyn Fn(&mut Value)| {
@@ -148,8 +135,7 @@ async fn what_the_shell_cannot_draw_is_refused_with_a_reason() {
         with(&|brings| brings["failures"]["load"] = json!(" ")),
         with(&|brings| brings["colour"] = json!("red")),
     ] {
-        let (status, code, text) = publish(&app, &files).await.failure();
-        reasons.push(format!("{status} {code}: {text}"));
+        reasons.push(publish(&app, &files).await.refusal());
     }
     assert_eq!(versions(&app).await.0, "0.1.0");
     assert_snapshot!(reasons.join("\n"), @r#"
@@ -171,20 +157,11 @@ async fn what_the_shell_cannot_draw_is_refused_with_a_reason() {
 
 #[tokio::test]
 async fn a_build_names_the_integrity_of_every_script_and_style() {
-    let portal = portal();
-    let app = start(&portal).await;
-    let sent = |files: &Files| publication("", archive::write(files).unwrap());
+    let (app, _portal) = started().await;
     let mut changed = build("mfe-loans", "0.2.0");
     changed.insert("screen.js".to_owned(), b"another screen".to_vec());
     let mut added = build("mfe-loans", "0.2.0");
     added.insert("screen.css".to_owned(), b"h1 {}".to_vec());
-    let mut reasons = Vec::new();
-    for files in [changed, added] {
-        let (status, code, text) = app.send(sent(&files)).await.failure();
-        reasons.push(format!("{status} {code}: {text}"));
-    }
-    assert_snapshot!(reasons.join("\n"), @r#"
-    422 bad_build: Its "screen.js" is not the file whose integrity its manifest names.
-    422 bad_build: Its manifest does not name the integrity of "screen.css".
-    "#);
+    assert_snapshot!(publish(&app, &changed).await.refusal(), @r#"422 bad_build: Its "screen.js" is not the file whose integrity its manifest names."#);
+    assert_snapshot!(publish(&app, &added).await.refusal(), @r#"422 bad_build: Its manifest does not name the integrity of "screen.css"."#);
 }

@@ -12,9 +12,9 @@ use store::query_as;
 
 use crate::{
     browser::{Browser, html, words},
-    rolled_back::{last, look, people, started},
+    rolled_back::{last, look, people},
     slice_reports::{crashed, loaded, report},
-    slices::{Files, build_with, portal, publish, start},
+    slices::{Files, activate, build_with, portal, publish, start, started},
     test_app::TestApp,
 };
 
@@ -67,7 +67,7 @@ fn row(version: &str, place: &str, times: i64, people: i64) -> Kept {
 
 /// The count of crash data dropped for that reason.
 async fn dropped(app: &TestApp, reason: &str) -> Option<u64> {
-    let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+    let metrics = app.metrics().await;
     let name = format!("mkopo_slice_crash_data_dropped_total{{reason=\"{reason}\"}} ");
     metrics.lines().find_map(|line| line.strip_prefix(&name)?.parse().ok())
 }
@@ -106,7 +106,7 @@ async fn the_crashes_of_builds_that_browsers_get_are_shown_first() {
         report(&app, "192.0.2.1", Some(&people[0]), &[crash(version, &STACK.map(at))]).await;
     }
     look(&app).await;
-    app.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
+    activate(&app, "mfe-loans", "0.2.0").await;
     let browser = Browser::sign_in(&app).await;
     let words = words(&browser.get("/console/slices").await);
     let (live, other) = ("0.2.0 TypeError src/payout/names.ts:7", "0.3.0 TypeError src/payout/names.ts:7");
@@ -160,12 +160,8 @@ async fn a_source_map_is_stored_and_never_served() {
     }
     let app = start(&portal).await;
     publish(&app, &with_map("0.2.0", MAP.as_bytes())).await;
-    let (stored,): (i64,) =
-        query_as("SELECT count(*) FROM slice_file WHERE version = '0.2.0' AND path = 'loans.js.map'")
-            .fetch_one(&mut app.sandbox.database.read().await.unwrap())
-            .await
-            .unwrap();
-    assert_eq!(stored, 1);
+    let stored = "SELECT count(*) FROM slice_file WHERE version = '0.2.0' AND path = 'loans.js.map'";
+    assert_eq!(app.count(stored).await, 1);
     let unknown = app.call(Method::GET, "/slices/mfe-loans/0.2.0/nothing.js.map", None).await;
     for path in [
         "/slices/mfe-loans/0.2.0/loans.js.map",
@@ -213,11 +209,8 @@ async fn a_map_of_50_mb_is_left_out_and_the_build_is_published_as_fast_as_withou
 
     report(&app, "192.0.2.1", Some(&people[0]), &[crash("0.2.0", &STACK.map(at))]).await;
     look(&app).await;
-    assert_eq!(
-        kept(&app).await,
-        [row("0.2.0", "loans.js:1:188", 1, 1)],
-        "the place in the built file is left"
-    );
+    let built = [row("0.2.0", "loans.js:1:188", 1, 1)];
+    assert_eq!(kept(&app).await, built, "the place in the built file is left");
 }
 
 #[tokio::test]
@@ -323,10 +316,8 @@ async fn of_51_places_of_a_build_50_are_kept_and_the_rest_is_counted() {
     look(&app).await;
     let kept = kept(&app).await;
     assert_eq!(kept.len(), 51);
-    assert!(
-        kept.contains(&row("0.2.0", "loans.js:1:1", 2, 2)),
-        "a known place goes on being counted: {kept:?}"
-    );
+    let known = row("0.2.0", "loans.js:1:1", 2, 2);
+    assert!(kept.contains(&known), "a known place goes on being counted: {kept:?}");
     assert!(kept.contains(&row("0.3.0", "loans.js:1:99", 1, 1)), "another build has its own: {kept:?}");
     assert_eq!(dropped(&app, "too_many_places").await, Some(2));
 }

@@ -1,11 +1,10 @@
 //! Reports of pages on slices, and the data that is kept of them.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use axum::{
     body::Body,
-    extract::ConnectInfo,
-    http::{Method, Request, StatusCode, header},
+    http::{HeaderValue, Method, Request, StatusCode, header},
 };
 use mkopo::retention;
 use serde_json::{Value, json};
@@ -13,20 +12,21 @@ use slices::watch;
 use store::query_as;
 
 use crate::{
-    slices::{build, portal, publish, start},
-    test_app::{Answer, TestApp},
+    slices::{build, publish, started},
+    test_app::{Answer, TestApp, request, sent_from},
 };
 
-/// A call of a page, from a network address.
+/// A call of a page, from a network address and the page's own origin.
+pub fn of_page(address: &str, path: &str, body: &Value) -> Request<Body> {
+    let mut call = request(Method::POST, path, None, Some(body.clone()));
+    call.headers_mut().insert(header::HOST, HeaderValue::from_static("portal"));
+    call.headers_mut().insert(header::ORIGIN, HeaderValue::from_static("http://portal"));
+    sent_from(address, call)
+}
+
+/// A report on slices.
 pub fn call(address: &str, body: &Value) -> Request<Body> {
-    let mut request = Request::post("/slice-reports")
-        .header(header::HOST, "portal")
-        .header(header::ORIGIN, "http://portal")
-        .header(header::CONTENT_TYPE, "application/json")
-        .body(Body::from(body.to_string()))
-        .unwrap();
-    request.extensions_mut().insert(ConnectInfo(SocketAddr::new(address.parse().unwrap(), 40_000)));
-    request
+    of_page(address, "/slice-reports", body)
 }
 
 /// Sends `reports`, as the pages at `address` do.
@@ -61,8 +61,7 @@ async fn kept(app: &TestApp) -> Vec<Kept> {
 
 #[tokio::test]
 async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     let crashed = json!({"slice": "mfe-loans", "version": "0.2.0", "outcome": "crashed", "route": "/loans"});
     let failed = json!({"slice": "mfe-loans", "version": "0.2.0", "outcome": "call_failed", "status": 503, "times": 4});
@@ -89,8 +88,7 @@ async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
             row(minute, "loaded", "431", 1),
         ]
     );
-    let metrics = app.call(Method::GET, "/metrics", None).await;
-    let metrics = String::from_utf8(metrics.bytes).unwrap();
+    let metrics = app.metrics().await;
     for line in [
         r#"mkopo_slice_loads_total{outcome="loaded",slice="mfe-loans",version="0.2.0"} 3"#,
         r#"mkopo_slice_loads_total{outcome="crashed",slice="mfe-loans",version="0.2.0"} 2"#,
@@ -106,10 +104,9 @@ async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
 /// An alert on nobody loading slices needs a series before anybody has.
 #[tokio::test]
 async fn the_counts_of_live_builds_begin_at_0() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     app.sandbox.server.metrics.refresh(&app.sandbox.slices).await;
-    let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+    let metrics = app.metrics().await;
     let line = r#"mkopo_slice_loads_total{outcome="loaded",slice="mfe-loans",version="0.1.0"} 0"#;
     assert!(metrics.contains(line), "{metrics}");
     // Those of docs/deploy.md, with the labels that they ask for.
@@ -132,8 +129,7 @@ async fn the_counts_of_live_builds_begin_at_0() {
 /// A page that a browser keeps for a year would be the portal of a year ago.
 #[tokio::test]
 async fn the_folder_of_slices_is_no_page() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     for path in ["/slices", "/slices/", "/slices/mfe-loans/", "/assets/"] {
         let answer = app.call(Method::GET, path, None).await;
         assert!(!answer.headers["cache-control"].to_str().unwrap().contains("max-age"), "{path}");
@@ -144,8 +140,7 @@ async fn the_folder_of_slices_is_no_page() {
 /// Three addresses wrote 2.6 million rows a day.
 #[tokio::test]
 async fn reports_take_100_rows_a_minute_and_the_rest_is_counted() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let failed = |status: u32| json!({"slice": "mfe-loans", "version": "0.1.0", "outcome": "call_failed", "status": status});
     for status in 400..600 {
         let address = format!("192.0.2.{}", status % 100);
@@ -160,8 +155,7 @@ async fn reports_take_100_rows_a_minute_and_the_rest_is_counted() {
 
 #[tokio::test]
 async fn builds_and_screens_that_do_not_exist_are_ignored() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let nowhere =
         json!({"slice": "mfe-loans", "version": "0.1.0", "outcome": "crashed", "route": "/wanjiru"});
     let nobody = json!({"slice": "mfe-nobody", "version": "0.1.0", "outcome": "loaded", "ms": 1});
@@ -175,8 +169,7 @@ async fn builds_and_screens_that_do_not_exist_are_ignored() {
 
 #[tokio::test]
 async fn a_report_is_refused_if_it_is_not_a_pages_too_large_too_often_or_makes_no_sense() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     for (header, value) in [
         (header::ORIGIN, Some("https://other.example.com")),
         (header::ORIGIN, None),
@@ -212,11 +205,9 @@ async fn a_report_is_refused_if_it_is_not_a_pages_too_large_too_often_or_makes_n
     for _ in 0..60 {
         assert_eq!(report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status, StatusCode::NO_CONTENT);
     }
-    assert_eq!(
-        report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status,
-        StatusCode::TOO_MANY_REQUESTS
-    );
-    assert_eq!(report(&app, "192.0.2.8", None, &[loaded("0.1.0")]).await.status, StatusCode::NO_CONTENT);
+    let status = async |address: &str| report(&app, address, None, &[loaded("0.1.0")]).await.status;
+    assert_eq!(status("192.0.2.7").await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(status("192.0.2.8").await, StatusCode::NO_CONTENT);
     app.clock.advance(Duration::from_mins(1));
-    assert_eq!(report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(status("192.0.2.7").await, StatusCode::NO_CONTENT);
 }

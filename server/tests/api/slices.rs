@@ -9,7 +9,6 @@ use axum::{
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use slices::archive;
-use store::query_scalar;
 use tempfile::TempDir;
 
 use crate::{
@@ -145,6 +144,12 @@ pub async fn start(portal: &TempDir) -> TestApp {
     TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap()]).await
 }
 
+/// A service with the bundled portal, and the portal's folder.
+pub async fn started() -> (TestApp, TempDir) {
+    let portal = portal();
+    (start(&portal).await, portal)
+}
+
 /// Compresses all files that are due; returns how many contents these were.
 async fn compress(app: &TestApp) -> usize {
     let mut compressed = 0;
@@ -180,6 +185,16 @@ pub async fn publish(app: &TestApp, files: &Files) -> Answer {
     app.send(publication_of(files)).await
 }
 
+/// Publishes `files` with other parameters than the usual ones, such as `?hold=true`.
+pub async fn publish_with(app: &TestApp, files: &Files, query: &str) -> Answer {
+    app.send(publication(query, archive::write(files).unwrap())).await
+}
+
+/// Publishes a build that is not live yet.
+pub async fn hold(app: &TestApp, name: &str, version: &str) -> Answer {
+    publish_with(app, &build(name, version), "?hold=true").await
+}
+
 pub async fn live(app: &TestApp) -> Value {
     app.call(Method::GET, "/slices.json", None).await.json()["slices"].clone()
 }
@@ -200,8 +215,7 @@ pub async fn roll_back(app: &TestApp, name: &str) -> Answer {
 
 #[tokio::test]
 async fn a_bundled_build_is_live_until_another_is_published() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let list = app.call(Method::GET, "/slices.json", None).await;
     assert_eq!(list.headers[header::CACHE_CONTROL], "private, no-cache");
     assert_snapshot!(format!("{:#}", list.json()), @r#"
@@ -260,8 +274,7 @@ async fn a_bundled_build_is_live_until_another_is_published() {
 
 #[tokio::test]
 async fn a_published_build_goes_live_and_the_trail_says_who_published_it() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let answer = publish(&app, &build("mfe-loans", "0.2.0")).await;
     assert_eq!(answer.status, 201);
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
@@ -274,19 +287,20 @@ async fn a_published_build_goes_live_and_the_trail_says_who_published_it() {
     roll_back(&app, "mfe-loans").await;
     let overview = app.console(Method::GET, "/slices", None).await.json();
     assert_eq!(overview["slices"][0], roll_back_is_refused(&app).await, "a refused call changes nothing");
-    let trail: Vec<[&Value; 5]> = overview["trail"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|event| ["act", "name", "version", "live_before", "by"].map(|field| &event[field]))
-        .collect();
     assert_eq!(
-        json!(trail),
+        trail(&overview),
         json!([
             ["rolled_back", "mfe-loans", "0.1.0", "0.2.0", "wanjiru"],
             ["published", "mfe-loans", "0.2.0", "0.1.0", "ci"],
         ])
     );
+}
+
+/// The trail, the newest first: what was done to which build, what was live before, and who did it.
+fn trail(overview: &Value) -> Value {
+    let events = overview["trail"].as_array().unwrap().iter();
+    let fields = ["act", "name", "version", "live_before", "by"];
+    events.map(|event| json!(fields.map(|field| &event[field]))).collect()
 }
 
 /// Rolls back without an older build, and returns the state of mfe-loans.
@@ -330,8 +344,7 @@ async fn every_text_that_is_served_names_its_charset() {
 // S-35
 #[tokio::test]
 async fn published_files_are_compressed_and_cached_for_a_year() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let files = build("mfe-loans", "0.2.0");
     publish(&app, &files).await;
     compress(&app).await;
@@ -360,9 +373,8 @@ async fn published_files_are_compressed_and_cached_for_a_year() {
 
 #[tokio::test]
 async fn a_build_survives_a_restart_and_a_reset_and_is_served_by_another_server() {
-    let portal = portal();
+    let (app, portal) = started().await;
     let folder = portal.path().to_str().unwrap().to_owned();
-    let app = start(&portal).await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     assert_eq!(app.console(Method::POST, "/data/reset", None).await.status, 204);
     let app = app.restart_with(&["--portal-dir", &folder]).await;
@@ -376,10 +388,8 @@ async fn a_build_survives_a_restart_and_a_reset_and_is_served_by_another_server(
 
 #[tokio::test]
 async fn a_held_build_goes_live_when_it_is_activated() {
-    let portal = portal();
-    let app = start(&portal).await;
-    let archive = archive::write(&build("mfe-loans", "0.2.0")).unwrap();
-    assert_eq!(app.send(publication("?hold=true", archive)).await.status, 201);
+    let (app, _portal) = started().await;
+    assert_eq!(hold(&app, "mfe-loans", "0.2.0").await.status, 201);
     assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
     assert_eq!(activate(&app, "mfe-loans", "0.2.0").await.status, 200);
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
@@ -392,8 +402,7 @@ async fn a_held_build_goes_live_when_it_is_activated() {
 
 #[tokio::test]
 async fn each_roll_back_goes_further_back_and_never_forward() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     for version in ["0.2.0", "0.3.0", "0.4.0"] {
         publish(&app, &build("mfe-loans", version)).await;
     }
@@ -408,10 +417,8 @@ async fn each_roll_back_goes_further_back_and_never_forward() {
 
 #[tokio::test]
 async fn a_new_slice_is_listed_once_it_is_live() {
-    let portal = portal();
-    let app = start(&portal).await;
-    let archive = archive::write(&build("mfe-repayments", "1.0.0")).unwrap();
-    app.send(publication("?hold=true", archive)).await;
+    let (app, _portal) = started().await;
+    hold(&app, "mfe-repayments", "1.0.0").await;
     assert!(live(&app).await["mfe-repayments"].is_null());
     activate(&app, "mfe-repayments", "1.0.0").await;
     assert_eq!(live(&app).await["mfe-repayments"]["version"], "1.0.0");
@@ -419,8 +426,7 @@ async fn a_new_slice_is_listed_once_it_is_live() {
 
 #[tokio::test]
 async fn a_version_belongs_to_one_build_forever() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let files = build("mfe-loans", "0.2.0");
     assert_eq!(publish(&app, &files).await.status, 201);
     assert_eq!(publish(&app, &build("mfe-loans", "0.3.0")).await.status, 201);
@@ -431,9 +437,7 @@ async fn a_version_belongs_to_one_build_forever() {
         "the newer build stays live"
     );
 
-    let mut other = files.clone();
-    other.insert("screen.js".to_owned(), b"another screen".to_vec());
-    let other = sealed(other);
+    let other = build_with("mfe-loans", "0.2.0", "screen.js", b"another screen".to_vec());
     assert_eq!(publish(&app, &other).await.failure().1, "build_exists");
     let mut bundled = manifest("mfe-loans", "0.1.0");
     assert_eq!(publish(&app, &build_of(&bundled)).await.status, 200, "it came with the portal");
@@ -441,16 +445,7 @@ async fn a_version_belongs_to_one_build_forever() {
     assert_eq!(publish(&app, &build_of(&bundled)).await.failure().1, "build_exists");
 
     let below = publish(&app, &build("mfe-loans", "0.2.9")).await;
-    assert_eq!(
-        below.failure(),
-        (
-            409,
-            "build_outdated".to_owned(),
-            "Version 0.2.9 is lower than 0.3.0, which is live. To go back to an existing build, roll back; to \
-             publish this one, use --force (in the API, force=true)."
-                .to_owned()
-        )
-    );
+    assert_snapshot!(below.refusal(), @"409 build_outdated: Version 0.2.9 is lower than 0.3.0, which is live. To go back to an existing build, roll back; to publish this one, use --force (in the API, force=true).");
     assert_eq!(publish(&app, &build("mfe-loans", "0.3.0-rc.1")).await.failure().1, "build_outdated");
     assert_eq!(versions(&app).await, (json!("0.3.0"), json!("0.2.0")));
     assert_eq!(app.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await.bytes, b"screen");
@@ -458,11 +453,9 @@ async fn a_version_belongs_to_one_build_forever() {
 
 #[tokio::test]
 async fn of_two_builds_of_one_version_published_at_once_one_is_stored() {
-    let portal = portal();
-    let app = start(&portal).await;
-    let (one, mut other) = (build("mfe-loans", "0.2.0"), build("mfe-loans", "0.2.0"));
-    other.insert("screen.js".to_owned(), b"another screen".to_vec());
-    let other = sealed(other);
+    let (app, _portal) = started().await;
+    let one = build("mfe-loans", "0.2.0");
+    let other = build_with("mfe-loans", "0.2.0", "screen.js", b"another screen".to_vec());
     let history = build("mfe-transactions", "1.0.0");
     let (first, second, third) =
         tokio::join!(publish(&app, &one), publish(&app, &other), publish(&app, &history));
@@ -477,8 +470,7 @@ async fn of_two_builds_of_one_version_published_at_once_one_is_stored() {
 // S-33
 #[tokio::test]
 async fn an_invalid_build_is_refused_with_a_reason_and_the_live_one_is_unchanged() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let with = |change: fn(&mut Value)| {
         let mut manifest = manifest("mfe-loans", "0.2.0");
         change(&mut manifest);
@@ -521,8 +513,7 @@ async fn an_invalid_build_is_refused_with_a_reason_and_the_live_one_is_unchanged
             manifest["shared"][0] = json!({"name": "mfe-kit/ui-data", "requiredVersion": "^0.2.0"});
         }),
     ] {
-        let (status, code, text) = publish(&app, &files).await.failure();
-        failures.push(format!("{status} {code}: {text}"));
+        failures.push(publish(&app, &files).await.refusal());
     }
     assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
     assert_eq!(app.console(Method::GET, "/slices", None).await.json()["trail"], json!([]));
@@ -569,8 +560,7 @@ fn archive_with(path: &[u8], kind: tar::EntryType, size: u64) -> Vec<u8> {
 // S-32, S-34, S-36
 #[tokio::test]
 async fn archives_with_unsafe_paths_or_excessive_sizes_are_refused() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let mut failures = Vec::new();
     let file = tar::EntryType::Regular;
     for archive in [
@@ -588,8 +578,7 @@ async fn archives_with_unsafe_paths_or_excessive_sizes_are_refused() {
         archive_with(b"bomb.js", file, 1 << 40),
         vec![0; 17 * 1024 * 1024],
     ] {
-        let (status, code, text) = app.send(publication("", archive)).await.failure();
-        failures.push(format!("{status} {code}: {text}"));
+        failures.push(app.send(publication("", archive)).await.refusal());
     }
     assert_snapshot!(failures.join("\n"), @r#"
     422 bad_build: This is not a tar archive, or it is damaged.
@@ -610,8 +599,7 @@ async fn archives_with_unsafe_paths_or_excessive_sizes_are_refused() {
 
 #[tokio::test]
 async fn malformed_calls_are_refused() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let archive = archive::write(&build("mfe-loans", "0.2.0")).unwrap();
     let mut json = publication("", archive.clone());
     json.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
@@ -622,15 +610,15 @@ async fn malformed_calls_are_refused() {
     for (query, status) in [("?hold=perhaps", 400), ("?who=me", 400), ("?by=", 422), ("?by=%0A", 422)] {
         assert_eq!(app.send(publication(query, archive.clone())).await.failure().0, status, "{query}");
     }
-    for (name, version, status, code) in [
-        ("mfe-loans", "0.9.0", 404, "build_not_found"),
-        ("mfe-loans", "../0.1.0", 404, "build_not_found"),
-        ("mfe-nothing", "0.1.0", 404, "slice_not_found"),
-        ("loans", "0.1.0", 404, "slice_not_found"),
-        ("mfe-%2e%2e%2fx", "0.1.0", 404, "slice_not_found"),
+    for (name, version, kind) in [
+        ("mfe-loans", "0.9.0", "404 build_not_found"),
+        ("mfe-loans", "../0.1.0", "404 build_not_found"),
+        ("mfe-nothing", "0.1.0", "404 slice_not_found"),
+        ("loans", "0.1.0", "404 slice_not_found"),
+        ("mfe-%2e%2e%2fx", "0.1.0", "404 slice_not_found"),
     ] {
-        let failure = activate(&app, name, version).await.failure();
-        assert_eq!((failure.0, failure.1.as_str()), (status, code), "{name} {version}");
+        let refused = activate(&app, name, version).await;
+        assert_eq!(refused.kind(), kind, "{name} {version}");
     }
     assert_eq!(roll_back(&app, "mfe-nothing").await.failure().0, 404);
     let body = app.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"to": 1}))).await;
@@ -640,24 +628,14 @@ async fn malformed_calls_are_refused() {
 
 #[tokio::test]
 async fn a_build_for_an_older_shell_does_not_go_live_in_a_newer_one() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, portal) = started().await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     roll_back(&app, "mfe-loans").await;
     write(portal.path(), "0.3.0", "0.2.0");
     let refused = activate(&app, "mfe-loans", "0.2.0").await;
-    assert_eq!(
-        refused.failure(),
-        (409, "wrong_shell".to_owned(), "It was built for mfe-kit ^0.1.0; this shell has 0.2.0.".to_owned())
-    );
+    let text = "409 wrong_shell: It was built for mfe-kit ^0.1.0; this shell has 0.2.0.";
+    assert_eq!(refused.refusal(), text);
     assert_eq!(versions(&app).await.0, json!("0.3.0"), "the bundled build that was live is gone");
-}
-
-#[tokio::test]
-async fn without_a_portal_publishing_is_refused() {
-    let app = TestApp::start().await;
-    assert_eq!(publish(&app, &build("mfe-loans", "0.2.0")).await.failure().1, "no_portal");
-    assert_eq!(app.call(Method::GET, "/slices.json", None).await.json()["slices"], json!({}));
 }
 
 // S-5, S-23
@@ -690,8 +668,7 @@ async fn the_page_may_load_slices_only_from_the_configured_origins() {
 
 #[tokio::test]
 async fn the_policy_comes_with_pages_also_when_they_have_not_changed_and_not_with_the_files_of_slices() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let get = async |path: &str, known: Option<&HeaderValue>| {
         let mut request = Request::get(path).body(Body::empty()).unwrap();
         if let Some(known) = known {
@@ -735,8 +712,7 @@ const LARGE: usize = 1024 * 1024 + 1;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_large_builds_at_once_are_published_in_time_and_compressed_afterwards() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let shared = code(1, LARGE);
     // What is not compressed makes the builds large, and the test no slower.
     let photo = code(9, 14 * 1024 * 1024);
@@ -755,7 +731,8 @@ async fn two_large_builds_at_once_are_published_in_time_and_compressed_afterward
 
     let compressing =
         app.sandbox.tasks.spawn_background(slices::keep_compressing(app.sandbox.slices.clone()));
-    wait_until("all files are compressed", async || waiting(&app).await == 0).await;
+    let waiting = "SELECT count(*) FROM slice_file WHERE compress_at IS NOT NULL";
+    wait_until("all files are compressed", async || app.count(waiting).await == 0).await;
     for (name, files) in [("mfe-loans", &loans), ("mfe-repayments", &repayments)] {
         for (path, encoding) in
             [("vendor.js", Some("br")), ("two.js", Some("br")), ("slice.js", Some("br")), ("photo.png", None)]
@@ -768,18 +745,9 @@ async fn two_large_builds_at_once_are_published_in_time_and_compressed_afterward
     compressing.abort();
 }
 
-/// The number of files that are to be compressed.
-async fn waiting(app: &TestApp) -> i64 {
-    query_scalar("SELECT count(*) FROM slice_file WHERE compress_at IS NOT NULL")
-        .fetch_one(&mut app.sandbox.database.read().await.unwrap())
-        .await
-        .unwrap()
-}
-
 #[tokio::test]
 async fn the_same_bytes_are_compressed_once() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let content = code(1, 2000);
     let first = with_files("mfe-loans", &[("a.js", content.clone()), ("b.js", content.clone())]);
     publish(&app, &first).await;
@@ -798,9 +766,8 @@ async fn the_same_bytes_are_compressed_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_server_compresses_what_a_server_that_died_has_claimed() {
-    let portal = portal();
+    let (app, portal) = started().await;
     let folder = portal.path().to_str().unwrap().to_owned();
-    let app = start(&portal).await;
     publish(&app, &with_files("mfe-loans", &[("large.js", code(1, LARGE))])).await;
     compress_until_claimed(&app, "large.js").await;
     let app = app.restart_with(&["--portal-dir", &folder]).await;
@@ -813,7 +780,7 @@ async fn another_server_compresses_what_a_server_that_died_has_claimed() {
 }
 
 /// Compresses files until `path` is claimed, and drops that work.
-async fn compress_until_claimed(app: &TestApp, path: &'static str) {
+async fn compress_until_claimed(app: &TestApp, path: &str) {
     loop {
         let mut next = std::pin::pin!(slices::compress_next(&app.sandbox.slices));
         loop {
@@ -829,36 +796,27 @@ async fn compress_until_claimed(app: &TestApp, path: &'static str) {
     }
 }
 
-async fn is_claimed(app: &TestApp, path: &'static str) -> bool {
-    let count: i64 = query_scalar("SELECT count(*) FROM slice_file WHERE path = $1 AND compress_at > $2")
-        .bind(path)
-        .bind(app.clock.unset_now())
-        .fetch_one(&mut app.sandbox.database.read().await.unwrap())
-        .await
-        .unwrap();
-    count > 0
+async fn is_claimed(app: &TestApp, path: &str) -> bool {
+    let now = app.clock.unset_now().0;
+    let claimed = format!("SELECT count(*) FROM slice_file WHERE path = '{path}' AND compress_at > {now}");
+    app.count(claimed).await > 0
 }
 
 #[tokio::test]
 async fn a_version_is_compared_with_the_live_one_only() {
-    let portal = portal();
-    let app = start(&portal).await;
-    let publish_with = async |version: &str, query: &str| {
-        let archive = archive::write(&build("mfe-loans", version)).unwrap();
-        app.send(publication(query, archive)).await
-    };
-    assert_eq!(publish_with("1.4.0", "").await.status, 201);
-    assert_eq!(publish_with("2.0.0-rc.1", "?hold=true").await.status, 201);
-    assert_eq!(publish_with("1.4.1", "").await.status, 201, "a hotfix, below the held build");
+    let (app, _portal) = started().await;
+    let publish =
+        async |version: &str, query: &str| publish_with(&app, &build("mfe-loans", version), query).await;
+    assert_eq!(publish("1.4.0", "").await.status, 201);
+    assert_eq!(publish("2.0.0-rc.1", "?hold=true").await.status, 201);
+    assert_eq!(publish("1.4.1", "").await.status, 201, "a hotfix, below the held build");
     assert_eq!(versions(&app).await, (json!("1.4.1"), json!("1.4.0")));
 
-    assert_eq!(publish_with("1.3.0", "").await.failure().1, "build_outdated");
-    assert_eq!(publish_with("1.3.0", "?force=true").await.status, 201);
+    assert_eq!(publish("1.3.0", "").await.failure().1, "build_outdated");
+    assert_eq!(publish("1.3.0", "?force=true").await.status, 201);
     assert_eq!(versions(&app).await, (json!("1.3.0"), json!("1.4.1")));
-    let mut other = build("mfe-loans", "1.3.0");
-    other.insert("screen.js".to_owned(), b"another screen".to_vec());
-    let other = sealed(other);
-    let other = app.send(publication("?force=true", archive::write(&other).unwrap())).await;
+    let other = build_with("mfe-loans", "1.3.0", "screen.js", b"another screen".to_vec());
+    let other = publish_with(&app, &other, "?force=true").await;
     assert_eq!(other.failure().1, "build_exists", "a version is never replaced");
 }
 
@@ -868,8 +826,7 @@ async fn remove(app: &TestApp, name: &str) -> Answer {
 
 #[tokio::test]
 async fn a_removed_slice_is_back_to_the_bundled_build_or_gone() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     assert_eq!(remove(&app, "mfe-loans").await.failure().1, "nothing_published");
     assert_eq!(remove(&app, "mfe-nothing").await.failure().1, "slice_not_found");
     let files = build("mfe-loans", "0.2.0");
@@ -892,21 +849,15 @@ async fn a_removed_slice_is_back_to_the_bundled_build_or_gone() {
     let names: Vec<&Value> =
         overview["slices"].as_array().unwrap().iter().map(|slice| &slice["name"]).collect();
     assert_eq!(names, ["mfe-loans", "mfe-shell"]);
-    let trail: Vec<[&Value; 5]> = overview["trail"].as_array().unwrap()[..2]
-        .iter()
-        .map(|event| ["act", "name", "version", "live_before", "by"].map(|field| &event[field]))
-        .collect();
     assert_eq!(
-        json!(trail),
+        json!(trail(&overview).as_array().unwrap()[..2]),
         json!([
             ["removed", "mfe-mistake", null, "1.0.0", "wanjiru"],
             ["removed", "mfe-loans", "0.1.0", "0.2.0", "wanjiru"],
         ])
     );
 
-    let mut other = files.clone();
-    other.insert("screen.js".to_owned(), b"another screen".to_vec());
-    let other = sealed(other);
+    let other = build_with("mfe-loans", "0.2.0", "screen.js", b"another screen".to_vec());
     assert_eq!(publish(&app, &other).await.failure().1, "build_exists", "browsers may have the first");
     assert_eq!(publish(&app, &files).await.status, 201, "the same build can come back");
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
@@ -953,8 +904,7 @@ async fn the_kit_is_served_with_its_gallery_and_its_name_without_version_leads_t
 
 #[tokio::test]
 async fn a_slice_is_removed_on_the_command_line_after_a_yes() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     let asked = slice_command(&app, &["remove", "mfe-loans"]).await;
     assert_snapshot!(error_line(&asked), @"mkopo: this removes all published builds of mfe-loans; add --yes to remove them without being asked");
@@ -968,8 +918,7 @@ async fn a_slice_is_removed_on_the_command_line_after_a_yes() {
 
 #[tokio::test]
 async fn builds_are_listed_as_json() {
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     let listed = slice_command(&app, &["list", "--json"]).await;
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
@@ -993,8 +942,7 @@ async fn the_list_names_the_console_in_demo_mode_only() {
 #[tokio::test]
 async fn the_shells_page_is_for_people_who_open_an_address() {
     const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-    let portal = portal();
-    let app = start(&portal).await;
+    let (app, _portal) = started().await;
     let get = async |path: &str, accept: &str| {
         app.send(Request::get(path).header(header::ACCEPT, accept).body(Body::empty()).unwrap()).await
     };

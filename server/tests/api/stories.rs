@@ -12,7 +12,7 @@ use crate::{
     command_line::{self, mkopo},
     sandboxes::Given,
     slices,
-    test_app::{TestApp, wait_until},
+    test_app::{TestApp, request, wait_until},
 };
 
 const SHIPPED: [&str; 6] =
@@ -124,7 +124,7 @@ async fn two_people_at_once_are_told_to_the_end_on_live_screens() {
     let told = Told::begin(&app, "two-people").await;
     let (agent, supervisor) = (told.given.sign_in("agent").await, told.given.sign_in("supervisor").await);
     let profile = |given: &Given<'_>, session: &str| {
-        app.send(given.request(Method::GET, "/api/v1/profile", Some(session), None))
+        app.send(given.to(request(Method::GET, "/api/v1/profile", Some(session), None)))
     };
     assert_eq!(profile(&told.given, &agent).await.status, StatusCode::OK);
     let loan = told.loan(&agent, "LN-KIPTOO").await;
@@ -148,11 +148,8 @@ async fn two_people_at_once_are_told_to_the_end_on_live_screens() {
 #[tokio::test]
 async fn a_slice_breaks_in_its_sandbox_only() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(
-        folder.path().join("loans-break.yaml"),
-        "title: The loans break\nbreaks: [mfe-loans]\nsteps: [{ say: Look. }]\n",
-    )
-    .unwrap();
+    let story = "title: The loans break\nbreaks: [mfe-loans]\nsteps: [{ say: Look. }]\n";
+    std::fs::write(folder.path().join("loans-break.yaml"), story).unwrap();
     let portal = slices::portal();
     let [portal_dir, stories] = [&portal, &folder].map(|folder| folder.path().to_str().unwrap());
     let app = TestApp::start_with(&["--portal-dir", portal_dir, "--stories", stories]).await;
@@ -160,7 +157,7 @@ async fn a_slice_breaks_in_its_sandbox_only() {
     let versions = async |sandbox: Option<&Given<'_>>| {
         let answer = match sandbox {
             Some(given) => given.call(Method::GET, "/slices.json", None, None).await,
-            None => app.send(crate::test_app::request(Method::GET, "/slices.json", None, None)).await,
+            None => app.call(Method::GET, "/slices.json", None).await,
         };
         let listed = answer.json();
         listed["slices"]["mfe-loans"]["version"].as_str().map(str::to_owned)
@@ -202,16 +199,12 @@ async fn a_story_begins_the_same_byte_for_byte_whether_it_is_told_or_done_by_cal
 #[tokio::test]
 async fn all_of_a_story_is_there_or_nothing_is_made() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(
-        folder.path().join("held.yaml"),
-        "title: A held build\nslices: { mfe-loans: 9.9.9 }\nsteps: [{ say: Look. }]\n",
-    )
-    .unwrap();
+    let story = "title: A held build\nslices: { mfe-loans: 9.9.9 }\nsteps: [{ say: Look. }]\n";
+    std::fs::write(folder.path().join("held.yaml"), story).unwrap();
     let app = TestApp::start_with(&["--stories", folder.path().to_str().unwrap()]).await;
     let wish = json!({"name": "held", "story": "held"});
     let refused = app.console(Method::POST, "/sandboxes", Some(wish)).await;
-    let text = "There is no slice mfe-loans.".to_owned();
-    assert_eq!(refused.failure(), (422, "invalid_request".to_owned(), text));
+    assert_eq!(refused.refusal(), "422 invalid_request: There is no slice mfe-loans.");
     assert_eq!(app.console(Method::GET, "/sandboxes/held", None).await.status, StatusCode::NOT_FOUND);
 
     for (wish, text) in [
@@ -222,7 +215,7 @@ async fn all_of_a_story_is_there_or_nothing_is_made() {
         ),
     ] {
         let refused = app.console(Method::POST, "/sandboxes", Some(wish)).await;
-        assert_eq!(refused.failure(), (422, "invalid_request".to_owned(), text.to_owned()));
+        assert_eq!(refused.refusal(), format!("422 invalid_request: {text}"));
     }
 }
 
@@ -245,7 +238,7 @@ async fn main_tells_no_story() {
     let app = TestApp::start().await;
     for (method, call) in [(Method::GET, "/story"), (Method::POST, "/story/next")] {
         let answer = app.console(method, call, None).await;
-        assert_eq!(answer.failure(), (404, "no_story".to_owned(), "This sandbox tells no story.".to_owned()));
+        assert_eq!(answer.refusal(), "404 no_story: This sandbox tells no story.");
     }
 }
 
@@ -483,18 +476,15 @@ async fn the_page_of_stories_lists_them_and_shows_how_far_one_has_come() {
     let name = words(&made).split(" is made.").next().unwrap().rsplit(' ').next().unwrap().to_owned();
     let told = Told { given: Given::known(&app, &name, token), app: &app };
 
-    let at = |mut request: axum::extract::Request| {
-        request.headers_mut().insert("mkopo-sandbox", name.parse().unwrap());
-        app.send(request)
-    };
-    let cookie = cookie_of(&at(post("/console/sign-in", None, &[("token", token)])).await);
+    let sign_in = post("/console/sign-in", None, &[("token", token)]);
+    let cookie = cookie_of(&told.given.send(sign_in).await);
     let session = told.given.sign_in("agent").await;
     assert_eq!(told.pay(&session, "LN-AMINA").await, 202);
-    let page = at(get("/console/stories", Some(&cookie))).await;
+    let page = told.given.send(get("/console/stories", Some(&cookie))).await;
     assert!(words(&page).contains("Next A minute passes"), "{}", words(&page));
     assert!(!words(&page).contains("Make a sandbox"), "the token of a sandbox makes none");
     let csrf = csrf(&page);
     let next = post("/console/stories", Some(&cookie), &[("csrf", &csrf), ("act", "next")]);
-    assert_eq!(at(next).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(told.given.send(next).await.status, StatusCode::SEE_OTHER);
     told.done(3).await;
 }

@@ -14,7 +14,7 @@ use crate::{
     browser::{Browser, html},
     command_line::{self, mkopo},
     sandboxes::Given,
-    test_app::{Answer, TestApp, request, wait_until},
+    test_app::{Answer, TestApp, payout, request, wait_until},
 };
 
 /// A link for guests.
@@ -70,13 +70,13 @@ impl<'a> Guest<'a> {
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
-        self.app.send(self.request(method, path, body)).await
+        self.send(request(method, path, Some(&self.token), body)).await
     }
 
-    fn request(&self, method: Method, path: &str, body: Option<Value>) -> Request<Body> {
-        let mut call = request(method, path, Some(&self.token), body);
+    /// Sends a call to the sandbox.
+    async fn send(&self, mut call: Request<Body>) -> Answer {
         call.headers_mut().insert(header::HOST, self.host.parse().unwrap());
-        call
+        self.app.send(call).await
     }
 
     async fn told(&self) -> Value {
@@ -93,9 +93,7 @@ impl<'a> Guest<'a> {
 
     async fn pay(&self, loan_id: &str) -> u16 {
         let loan = self.loan(loan_id).await.unwrap();
-        let path = format!("/api/v1/disbursements/{loan_id}/disburse");
-        let body = crate::test_app::disbursement_of(&loan);
-        self.app.as_time_passes(self.call(Method::POST, &path, Some(body))).await.status.as_u16()
+        self.app.as_time_passes(self.send(payout(&self.token, &loan))).await.status.as_u16()
     }
 }
 
@@ -145,12 +143,9 @@ async fn who_opens_a_link_gets_a_sandbox_of_their_own_and_is_signed_in_there() {
     // Nothing of it is anywhere else.
     let agent = app.sign_in("agent").await;
     assert!(agent.pending().await.iter().all(|loan| loan["loan_id"] != "LN-OTIENO"));
-    let of_main = app.send(request(Method::GET, "/story/told", Some(&agent.token), None)).await;
-    assert_eq!(of_main.failure().1, "no_story");
-    assert_eq!(
-        app.send(request(Method::GET, "/slices.json", None, None)).await.json()["portal"]["story"],
-        Value::Null
-    );
+    assert_eq!(agent.get("/story/told").await.failure().1, "no_story");
+    let of_main = app.call(Method::GET, "/slices.json", None).await.json();
+    assert_eq!(of_main["portal"]["story"], Value::Null);
     let console = guest.call(Method::GET, "/console/api/clock", None).await;
     assert_eq!(console.status, StatusCode::UNAUTHORIZED);
 }
@@ -164,12 +159,9 @@ async fn a_link_that_makes_no_sandbox_says_why() {
     let revoked = Link::make(&app, json!({"story": "refused", "worlds": 5})).await;
     let guest = revoked.guest().await;
     let unknown = Link { app: &app, id: String::new(), path: "/open/0123456789abcdef".to_owned() };
-    assert_eq!(
-        app.console(Method::DELETE, &format!("/story-links/{}", revoked.id), None).await.status,
-        StatusCode::NO_CONTENT
-    );
-    let again = app.console(Method::DELETE, &format!("/story-links/{}", revoked.id), None).await;
-    assert_eq!(again.failure().1, "link_not_found");
+    let path = format!("/story-links/{}", revoked.id);
+    assert_eq!(app.console(Method::DELETE, &path, None).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(app.console(Method::DELETE, &path, None).await.failure().1, "link_not_found");
     app.clock.advance(Duration::from_mins(61));
     for (link, status, sentence) in [
         (&used_up, 410, "This link is used up"),
@@ -313,8 +305,7 @@ async fn what_a_guest_takes_along_begins_a_demo() {
     let told = there.console(Method::GET, "/story", None).await.json();
     assert_eq!((&told["name"], &told["steps"][0]["state"]), (&json!("lost-answer"), &json!("done")));
     // Whoever was signed in there is not signed in here.
-    let guest = request(Method::GET, "/story/told", Some(&guest.token), None);
-    assert_eq!(there.send(guest).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(there.with(&guest.token).get("/story/told").await.status, StatusCode::UNAUTHORIZED);
 
     let wrong = folder.path().join("wrong.mkopo");
     std::fs::write(&wrong, "no sandbox").unwrap();
@@ -398,10 +389,8 @@ async fn the_page_of_sandboxes_makes_and_revokes_links() {
     let wrong =
         browser.send("/console/sandboxes", "link", &[("story", "refused"), ("lives_for", "8d")]).await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
-    let id =
-        app.console(Method::GET, "/story-links", None).await.json()[0]["id"].as_str().unwrap().to_owned();
-    assert!(
-        browser.done("/console/sandboxes", "revoke", &[("id", &id)]).await.contains("The link is revoked.")
-    );
+    let links = app.console(Method::GET, "/story-links", None).await.json();
+    let id = ("id", links[0]["id"].as_str().unwrap());
+    assert!(browser.done("/console/sandboxes", "revoke", &[id]).await.contains("The link is revoked."));
     assert_eq!(link.press().await.status, StatusCode::GONE);
 }

@@ -271,22 +271,20 @@ impl TestApp {
         self.set_console(Method::POST, "/loans", json!({"loan": loan})).await.json()[0].clone()
     }
 
-    /// Opens an agent's account, with the password of the demo accounts.
+    /// Opens an [`account`].
     pub async fn open_account(&self, email: &str) {
-        let account = json!({
-            "email": email, "first_name": "Grace", "last_name": "Wekesa", "phone_number": "0712 345 678",
-            "role": "agent", "password": demo::PASSWORD,
-        });
-        self.set_console(Method::POST, "/staff", account).await;
+        self.set_console(Method::POST, "/staff", account(email)).await;
+    }
+
+    /// The number that a statement without values selects.
+    pub async fn count(&self, sql: impl Into<String>) -> i64 {
+        let mut reader = self.sandbox.database.read().await.unwrap();
+        query_scalar(sqlx::AssertSqlSafe(sql.into())).fetch_one(&mut reader).await.unwrap()
     }
 
     /// The number of SMS sent to `phone`.
     pub async fn texts_to(&self, phone: &str) -> i64 {
-        query_scalar("SELECT count(*) FROM outbox_message WHERE recipient = $1")
-            .bind(phone)
-            .fetch_one(&mut self.sandbox.database.read().await.unwrap())
-            .await
-            .unwrap()
+        self.count(format!("SELECT count(*) FROM outbox_message WHERE recipient = '{phone}'")).await
     }
 
     /// Calls `method path`, with `body` as JSON when there is one.
@@ -296,10 +294,7 @@ impl TestApp {
 
     /// Posts `body` to `path`, from a network address.
     pub async fn post_from(&self, address: &str, path: &str, body: Value) -> Answer {
-        let mut request = request(Method::POST, path, None, Some(body));
-        let peer = SocketAddr::new(address.parse().unwrap(), 40_000);
-        request.extensions_mut().insert(ConnectInfo(peer));
-        self.send(request).await
+        self.send(sent_from(address, request(Method::POST, path, None, Some(body)))).await
     }
 
     /// Posts `body` to `path`, without a session.
@@ -317,6 +312,11 @@ impl TestApp {
         let answer = self.console(method, path, Some(body)).await;
         assert!(answer.status.is_success(), "{}", answer.status);
         answer
+    }
+
+    /// The metrics, as somebody without a token reads them.
+    pub async fn metrics(&self) -> String {
+        String::from_utf8(self.call(Method::GET, "/metrics", None).await.bytes).unwrap()
     }
 
     /// The newest message to `recipient`.
@@ -346,23 +346,19 @@ impl TestApp {
 
     /// Sends any request to one listener, without a check of the contract.
     pub async fn send_to(&self, listener: Listener, request: Request<Body>) -> Answer {
-        let router = match listener {
-            Listener::Portal => self.portal.clone(),
-            Listener::Console => self.console.clone(),
-        };
-        answer(router, request).await
+        answer(self.router(listener), request).await
     }
 
     /// Serves one listener on a port of this machine, and returns its address.
     pub async fn serve(&self, listener: Listener) -> String {
-        let router = match listener {
+        serve(self.router(listener)).await
+    }
+
+    fn router(&self, listener: Listener) -> Router {
+        match listener {
             Listener::Portal => self.portal.clone(),
             Listener::Console => self.console.clone(),
-        };
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(connections::serve(listener, router, Limits::default(), std::future::pending()));
-        format!("http://{address}")
+        }
     }
 
     /// Sends a request to the portal's listener, and returns the response with its body as it arrives.
@@ -419,6 +415,14 @@ pub struct Message {
 pub enum Listener {
     Portal,
     Console,
+}
+
+/// Serves `router` on a port of this machine, and returns its address.
+pub async fn serve(router: Router) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(connections::serve(listener, router, Limits::default(), std::future::pending()));
+    format!("http://{address}")
 }
 
 /// Sends any request to a service; the response must match the contract, and be no bug.
@@ -500,10 +504,14 @@ impl Staff<'_> {
         self.get("/api/v1/disbursement-records").await.json().as_array().unwrap().clone()
     }
 
+    /// The first loan of the pending list that [`waiting`] finds.
+    pub async fn waiting_loan(&self) -> Value {
+        waiting(&self.pending().await).next().unwrap().clone()
+    }
+
     /// Pays a loan of the pending list out, as the portal does.
     pub async fn disburse(&self, loan: &Value) -> Answer {
-        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-        self.post(&path, Some(disbursement_of(loan))).await
+        self.app.send(payout(&self.token, loan)).await
     }
 
     /// Like [`Staff::disburse`], with an `Idempotency-Key`.
@@ -512,8 +520,7 @@ impl Staff<'_> {
     }
 
     pub async fn disburse_body_with_key(&self, loan: &Value, body: Value, key: &str) -> Answer {
-        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-        let mut request = request(Method::POST, &path, Some(&self.token), Some(body));
+        let mut request = request(Method::POST, &payout_path(loan), Some(&self.token), Some(body));
         request.headers_mut().insert("idempotency-key", HeaderValue::from_str(key).unwrap());
         self.app.send(request).await
     }
@@ -552,6 +559,11 @@ impl Staff<'_> {
         records.retain(|record| record["loan_id"] == loan["loan_id"]);
         records
     }
+
+    /// The status of the newest record of one loan.
+    pub async fn status_of(&self, loan: &Value) -> String {
+        self.records_of(loan).await[0]["status"].as_str().unwrap().to_owned()
+    }
 }
 
 /// The loans of the list without a payout, whose customer's number is not magic.
@@ -569,6 +581,31 @@ pub fn disbursement_of(loan: &Value) -> Value {
         "amount": loan["total_loan_amount"],
         "phone_number": loan["customer_phone_number"],
     })
+}
+
+/// The path of the call that pays `loan` out.
+pub fn payout_path(loan: &Value) -> String {
+    format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap())
+}
+
+/// The request that pays `loan` out, as the portal makes it.
+pub fn payout(token: &str, loan: &Value) -> Request<Body> {
+    request(Method::POST, &payout_path(loan), Some(token), Some(disbursement_of(loan)))
+}
+
+/// An agent's account, with the password of the demo accounts.
+pub fn account(email: &str) -> Value {
+    json!({
+        "email": email, "first_name": "Grace", "last_name": "Wekesa", "phone_number": "0712 345 678",
+        "role": "agent", "password": demo::PASSWORD,
+    })
+}
+
+/// The request, as it arrives from a network address.
+pub fn sent_from(address: &str, mut request: Request<Body>) -> Request<Body> {
+    let peer = SocketAddr::new(address.parse().unwrap(), 40_000);
+    request.extensions_mut().insert(ConnectInfo(peer));
+    request
 }
 
 /// A request as the portal makes it.
@@ -639,6 +676,20 @@ impl Answer {
             text.unwrap_or_else(|| panic!("no {field}: {}", self.status)).to_owned()
         };
         (self.status.as_u16(), text("code"), text("error"))
+    }
+
+    /// The status and code of a call that must have been refused: `404 loan_not_found`.
+    #[track_caller]
+    pub fn kind(&self) -> String {
+        let (status, code, _) = self.failure();
+        format!("{status} {code}")
+    }
+
+    /// The status, code and text of a call that must have been refused, in one line.
+    #[track_caller]
+    pub fn refusal(&self) -> String {
+        let (status, code, text) = self.failure();
+        format!("{status} {code}: {text}")
     }
 }
 

@@ -55,6 +55,14 @@ pub fn url(folder: &Path) -> Option<String> {
     is_postgres().then(|| url_of(&database_of(folder, None)))
 }
 
+/// The database of `folder`, created if needed.
+pub async fn open(folder: &Path) -> Database {
+    match url(folder) {
+        Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
+        None => Database::open_in(folder).await.unwrap(),
+    }
+}
+
 /// Copies the database of `from`, which must not be open, to the empty folder `to`.
 pub fn copy(from: &Path, to: &Path) {
     for file in std::fs::read_dir(from).unwrap() {

@@ -1,21 +1,21 @@
 //! The traces of calls: what is in them, what is not, and whom they are shown to.
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use axum::{
     body::Body,
-    extract::ConnectInfo,
     http::{HeaderValue, Method, Request, StatusCode, header},
 };
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
-use store::{query_as, query_scalar};
+use store::query_as;
 
 use crate::{
     browser::{Browser, html},
     provider_stub::OwnProvider,
     sandboxes::Given,
-    test_app::{CONSOLE_TOKEN, Staff, TestApp, disbursement_of, request, wait_until, waiting},
+    slice_reports::of_page,
+    test_app::{self, CONSOLE_TOKEN, Staff, TestApp, request, wait_until, waiting},
 };
 
 pub const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -34,8 +34,7 @@ fn traced(mut request: Request<Body>, traceparent: &str) -> Request<Body> {
 
 /// A payout that goes on with a trace.
 fn payout(staff: &Staff<'_>, loan: &Value, traceparent: &str) -> Request<Body> {
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    traced(request(Method::POST, &path, Some(&staff.token), Some(disbursement_of(loan))), traceparent)
+    traced(test_app::payout(&staff.token, loan), traceparent)
 }
 
 /// The traces that belong to an id, once there are as many.
@@ -74,7 +73,7 @@ fn in_one_line(text: &str) -> String {
 async fn a_payout_is_one_trace_from_the_click_to_the_last_statement() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let loan = agent.waiting_loan().await;
     let paid = app.send(payout(&agent, &loan, &traceparent(TRACE))).await;
     assert_eq!(paid.status, StatusCode::OK);
 
@@ -119,7 +118,7 @@ async fn a_payout_is_one_trace_from_the_click_to_the_last_statement() {
 async fn what_settles_a_payout_later_is_a_trace_of_its_own_that_is_linked_to_the_click() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let loan = agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
     let accepted = app.as_time_passes(app.send(payout(&agent, &loan, &traceparent(TRACE)))).await;
     assert_eq!(accepted.status, StatusCode::ACCEPTED);
@@ -136,7 +135,7 @@ async fn what_settles_a_payout_later_is_a_trace_of_its_own_that_is_linked_to_the
 async fn what_another_server_settles_is_found_there_by_the_payout_and_by_the_click() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let loan = agent.waiting_loan().await;
     let (_held, _call) = agent.claimed(&loan, app.send(payout(&agent, &loan, &traceparent(TRACE)))).await;
     let payout_id = agent.records_of(&loan).await[0]["id"].as_str().unwrap().to_owned();
     // The first server ends before mobile money hears of the payout, and its request expires.
@@ -155,7 +154,7 @@ async fn a_result_that_is_delivered_is_linked_to_the_click() {
     for outcome in [Outcome::ResultBeforeAnswer, Outcome::ResultTwice] {
         let app = TestApp::start().await;
         let agent = app.sign_in("agent").await;
-        let loan = waiting(&agent.pending().await).next().unwrap().clone();
+        let loan = agent.waiting_loan().await;
         app.next_outcomes(&[outcome]).await;
         let paid = app.send(payout(&agent, &loan, &traceparent(TRACE))).await;
         assert_eq!(paid.status, StatusCode::OK);
@@ -186,8 +185,8 @@ async fn a_traceparent_that_names_no_trace_changes_nothing() {
         let own = traces(&app, answer.headers["x-request-id"].to_str().unwrap(), 1).await;
         assert_ne!(own[0]["id"], TRACE, "{hostile}");
     }
-    let mut two =
-        traced(request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None), &traceparent(TRACE));
+    let me = request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None);
+    let mut two = traced(me, &traceparent(TRACE));
     two.headers_mut().append("traceparent", traceparent(TRACE).parse().unwrap());
     app.send(two).await;
     assert_eq!(traces(&app, TRACE, 0).await, Vec::<Value>::new(), "two headers name none");
@@ -207,9 +206,8 @@ async fn a_sandbox_has_only_its_own_spans_though_a_caller_names_one_trace_in_two
     let app = TestApp::start().await;
     let other = Given::make(&app, json!({"name": "other"})).await;
     let agent = app.sign_in("agent").await;
-    app.send(traced(request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None), &traceparent(TRACE)))
-        .await;
-    let call = other.request(Method::GET, "/api/v1/disbursements/pending", None, None);
+    agent.get_with("/api/v1/auth/me", &[("traceparent", &traceparent(TRACE))]).await;
+    let call = other.to(request(Method::GET, "/api/v1/disbursements/pending", None, None));
     app.send(traced(call, &traceparent(TRACE))).await;
     let of_main = traces(&app, TRACE, 1).await.remove(0);
     assert_eq!(of_main["request_ids"].as_array().unwrap().len(), 1);
@@ -235,13 +233,8 @@ async fn no_span_has_a_value_of_the_data() {
     app.set_console(Method::POST, "/loans", json!({"loan": {"customer_first_name": "Wanjirũ"}})).await;
     supervisor.records().await;
     let all = app.console(Method::GET, "/traces", None).await;
-    let spans = all
-        .json()
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|trace| trace["spans"].as_array().unwrap().len())
-        .sum::<usize>();
+    let spans = |trace: &Value| trace["spans"].as_array().unwrap().len();
+    let spans: usize = all.json().as_array().unwrap().iter().map(spans).sum();
     assert!(spans > 100, "{spans}");
     let all = String::from_utf8(all.bytes).unwrap();
     let mut values = vec![code, agent.token.clone(), CONSOLE_TOKEN.to_owned()];
@@ -318,11 +311,8 @@ async fn a_call_that_is_forwarded_is_one_trace_on_both_servers() {
     assert_eq!(here["spans"][0]["name"], there["spans"][0]["name"]);
     // The parent is on the other server, so it is not there.
     assert_eq!(there["spans"][0]["parent_id"], Value::Null);
-    let stored =
-        query_scalar("SELECT count(*) FROM event WHERE traceparent LIKE $1").bind(format!("%{TRACE}%"));
-    let stored: i64 =
-        stored.fetch_one(&mut provider.app.sandbox.database.read().await.unwrap()).await.unwrap();
-    assert_eq!(stored, 0, "reading is no event");
+    let stored = format!("SELECT count(*) FROM event WHERE traceparent LIKE '%{TRACE}%'");
+    assert_eq!(provider.app.count(stored).await, 0, "reading is no event");
     assert!(forward["id"].is_string());
 }
 
@@ -365,16 +355,9 @@ async fn an_event_links_to_the_trace_of_its_call() {
     assert!(html(&events).contains(&link), "{}", html(&events));
 }
 
-/// A report of a page, from its own origin.
-pub fn of_page(body: &Value) -> Request<Body> {
-    let mut request = Request::post("/spans")
-        .header(header::HOST, "portal")
-        .header(header::ORIGIN, "http://portal")
-        .header(header::CONTENT_TYPE, "application/json")
-        .body(Body::from(body.to_string()))
-        .unwrap();
-    request.extensions_mut().insert(ConnectInfo(SocketAddr::new([127, 0, 0, 1].into(), 40_000)));
-    request
+/// What a page at this machine reports of what people did.
+pub fn report(spans: &Value) -> Request<Body> {
+    of_page("127.0.0.1", "/spans", spans)
 }
 
 /// A payout that a person confirmed.
@@ -389,10 +372,10 @@ pub fn span(trace: &str) -> Value {
 async fn what_a_person_did_on_a_page_is_the_beginning_of_its_trace() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let loan = agent.waiting_loan().await;
     app.send(payout(&agent, &loan, &traceparent(TRACE))).await;
     traces(&app, TRACE, 1).await;
-    let reported = app.send(of_page(&json!({"spans": [span(TRACE), span(&"1".repeat(32))]}))).await;
+    let reported = app.send(report(&json!({"spans": [span(TRACE), span(&"1".repeat(32))]}))).await;
     assert_eq!(reported.status, StatusCode::NO_CONTENT);
     let trace = traces(&app, TRACE, 1).await.remove(0);
     assert_eq!(trace["name"], "confirm a payout");
@@ -413,29 +396,28 @@ async fn a_page_can_report_nothing_else_and_no_more() {
         span[name] = value;
         json!({"spans": [span]})
     };
-    for (body, code) in [
-        (json!({"spans": []}), "invalid_request"),
-        (json!({"spans": vec![span(TRACE); 21]}), "invalid_request"),
-        (changed("name", json!("read the mail of agent@mkopo.test")), "invalid_request"),
-        (changed("screen", json!("/loans/?q=Wanjiru Kamau")), "invalid_request"),
-        (changed("screen", json!("x".repeat(201))), "invalid_request"),
-        (changed("trace_id", json!("0".repeat(32))), "invalid_request"),
-        (changed("span_id", json!("00F067AA0BA902B7")), "invalid_request"),
-        (changed("ms", json!(600_001)), "invalid_request"),
-        (changed("note", json!("hello")), "invalid_request"),
+    for body in [
+        json!({"spans": []}),
+        json!({"spans": vec![span(TRACE); 21]}),
+        changed("name", json!("read the mail of agent@mkopo.test")),
+        changed("screen", json!("/loans/?q=Wanjiru Kamau")),
+        changed("screen", json!("x".repeat(201))),
+        changed("trace_id", json!("0".repeat(32))),
+        changed("span_id", json!("00F067AA0BA902B7")),
+        changed("ms", json!(600_001)),
+        changed("note", json!("hello")),
     ] {
-        let answer = app.send(of_page(&body)).await;
-        assert_eq!((answer.status.as_u16(), answer.failure().1), (422, code.to_owned()), "{body}");
+        assert_eq!(app.send(report(&body)).await.kind(), "422 invalid_request", "{body}");
     }
     let large = json!({"spans": [span(TRACE)], "note": "x".repeat(9000)});
-    assert_eq!(app.send(of_page(&large)).await.status, StatusCode::PAYLOAD_TOO_LARGE);
-    let mut elsewhere = of_page(&json!({"spans": [span(TRACE)]}));
+    assert_eq!(app.send(report(&large)).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let mut elsewhere = report(&json!({"spans": [span(TRACE)]}));
     elsewhere.headers_mut().insert(header::ORIGIN, "http://elsewhere".parse().unwrap());
     assert_eq!(app.send(elsewhere).await.failure().1, "cross_site");
     for _ in 0..60 {
-        app.send(of_page(&json!({"spans": [span(TRACE)]}))).await;
+        app.send(report(&json!({"spans": [span(TRACE)]}))).await;
     }
-    let answer = app.send(of_page(&json!({"spans": [span(TRACE)]}))).await;
+    let answer = app.send(report(&json!({"spans": [span(TRACE)]}))).await;
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
 }
 
@@ -494,7 +476,7 @@ async fn a_trace_has_every_statement_that_the_engine_saw_on_postgresql() {
     app.write(alter).await.unwrap();
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
-    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let loan = agent.waiting_loan().await;
     let log = format!("{}/log", name.1);
     let before = std::fs::read(&log).unwrap().len();
     assert_eq!(app.send(payout(&agent, &loan, &traceparent(TRACE))).await.status, StatusCode::OK);

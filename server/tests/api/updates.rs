@@ -15,8 +15,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::{
     connections::{read_to_end, served_by},
     contract,
-    live_settings::{LIVE, set_preferences},
-    test_app::{CONSOLE_TOKEN, Listener, Staff, TestApp, request, waiting},
+    live_settings::{LIVE, be_notified},
+    sandboxes::Given,
+    test_app::{Listener, Staff, TestApp, request},
 };
 
 /// The maximum wait for an event.
@@ -100,8 +101,7 @@ async fn an_open_page_hears_of_a_payout_that_somebody_else_made() {
     let app = TestApp::start_with(&LIVE).await;
     let (agent, supervisor) = (app.sign_in("agent").await, app.sign_in("supervisor").await);
     let mut stream = begun(&app, &supervisor).await;
-    let pending = agent.pending().await;
-    let loan = waiting(&pending).next().unwrap();
+    let loan = &agent.waiting_loan().await;
     assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
     assert!(!stream.until("loans").await.contains(&"settings".to_owned()));
 }
@@ -131,11 +131,10 @@ async fn only_who_made_a_payout_hears_that_it_settled_later() {
     for _ in 0..6 {
         app.later(Duration::from_mins(1)).await;
     }
-    assert_eq!(agent.records_of(paid).await[0]["status"], "FAILED");
+    assert_eq!(agent.status_of(paid).await, "FAILED");
     of_agent.until("notifications").await;
     // A later change, by which the other stream has told everything before it.
-    let all = json!({"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
-    set_preferences(&admin, all).await;
+    be_notified(&admin, "sw").await;
     let told = of_admin.until("settings").await;
     assert!(told.contains(&"loans".to_owned()));
 }
@@ -152,8 +151,7 @@ async fn a_page_that_comes_back_hears_only_what_it_missed() {
     assert_eq!(nothing.next().await, Some(("ready".to_owned(), Vec::new())));
     drop(nothing);
 
-    let all = json!({"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
-    set_preferences(&agent, all).await;
+    be_notified(&agent, "sw").await;
     watching.until("settings").await;
     let mut back = Stream::open(&app, &agent.token, Some(&after)).await;
     let missed = ["notifications", "settings"].map(str::to_owned).to_vec();
@@ -198,12 +196,10 @@ async fn a_session_has_at_most_ten_streams_and_the_metrics_count_them() {
     for _ in 0..10 {
         streams.push(begun(&app, &agent).await);
     }
-    let (status, code, _) = agent.get(PATH).await.failure();
-    assert_eq!((status, code.as_str()), (429, "too_many_streams"));
+    assert_eq!(agent.get(PATH).await.kind(), "429 too_many_streams");
     streams.push(begun(&app, &admin).await);
-    let metrics = app.call(Method::GET, "/metrics", None).await;
-    let text = String::from_utf8(metrics.bytes).unwrap();
-    assert!(text.contains("mkopo_event_streams 11"), "{text}");
+    let metrics = app.metrics().await;
+    assert!(metrics.contains("mkopo_event_streams 11"), "{metrics}");
     streams.remove(0);
     begun(&app, &agent).await;
 }
@@ -230,10 +226,8 @@ async fn there_are_no_streams_where_calls_are_forwarded_or_screens_are_as_specif
     assert_eq!(agent.get(PATH).await.failure().1, "not_found");
     let forwards = ["--provider-url", "http://127.0.0.1:9", "--demo", "false"];
     let app = TestApp::start_with(&[&LIVE[..], &forwards].concat()).await;
-    assert_eq!(
-        app.send_to(Listener::Portal, request(Method::GET, PATH, Some("x"), None)).await.failure().0,
-        404
-    );
+    let forwarded = app.send_to(Listener::Portal, request(Method::GET, PATH, Some("x"), None)).await;
+    assert_eq!(forwarded.failure().0, 404);
 }
 
 #[tokio::test]
@@ -264,14 +258,11 @@ async fn streams_take_no_connections_from_others_and_end_when_the_server_stops()
 #[tokio::test]
 async fn the_streams_of_a_sandbox_hear_of_nothing_else() {
     let app = TestApp::start_with(&[&LIVE[..], &["--sandboxes", "3"]].concat()).await;
-    app.set_console(Method::POST, "/sandboxes", json!({"name": "pr-12"})).await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
     let admin = app.sign_in("admin").await;
     let mut of_main = begun(&app, &admin).await;
-    let mut approve =
-        request(Method::POST, "/console/api/loans", Some(CONSOLE_TOKEN), Some(json!({"count": 1})));
-    approve.headers_mut().insert("mkopo-sandbox", HeaderValue::from_static("pr-12"));
-    assert!(app.send(approve).await.status.is_success());
-    let all = json!({"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
-    set_preferences(&admin, all).await;
+    let approved = one.console(Method::POST, "/loans", Some(json!({"count": 1}))).await;
+    assert!(approved.status.is_success());
+    be_notified(&admin, "sw").await;
     assert!(!of_main.until("settings").await.contains(&"loans".to_owned()));
 }

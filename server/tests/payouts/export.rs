@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use crate::{
     server::{Server, sign_in, try_call},
-    test_app::{CONSOLE_TOKEN, disbursement_of},
+    servers::{console, get, wait_until},
+    test_app::{disbursement_of, payout_path},
     test_store,
 };
 
@@ -89,20 +90,18 @@ fn spans_of(export: &Value) -> Vec<Value> {
 }
 
 /// A loan that waits to be paid.
-fn waiting_loan(address: &str, token: &str) -> Value {
-    let bearer = format!("Bearer {token}");
-    let headers = [("authorization", &*bearer)];
-    let pending = try_call(address, "GET", "/api/v1/disbursements/pending", &headers, None).unwrap();
-    let pending = pending.body.as_array().unwrap().clone();
-    pending.into_iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap()
+fn waiting_loan(server: &Server, token: &str) -> Value {
+    let pending = get(server, "/api/v1/disbursements/pending", token).body;
+    let is_waiting = |loan: &&Value| loan["disbursement_status"] == "NOT_STARTED";
+    pending.as_array().unwrap().iter().find(is_waiting).unwrap().clone()
 }
 
-fn pay(address: &str, token: &str, loan: &Value) -> u16 {
+fn pay(server: &Server, token: &str, loan: &Value) -> u16 {
     let bearer = format!("Bearer {token}");
     let traceparent = format!("00-{TRACE}-{PAGE}-01");
     let headers = [("authorization", &*bearer), ("traceparent", &*traceparent)];
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    try_call(address, "POST", &path, &headers, Some(&disbursement_of(loan))).unwrap().status
+    let body = disbursement_of(loan);
+    try_call(&server.address, "POST", &payout_path(loan), &headers, Some(&body)).unwrap().status
 }
 
 #[test]
@@ -112,13 +111,9 @@ fn an_exported_payout_is_one_trace_and_what_settles_it_after_a_kill_links_to_it(
     let receiver = Receiver::start(Behaviour::Takes);
     let first = Server::start_with(&receiver.variables(), &store);
     let token = sign_in(&first.address);
-    let loan = waiting_loan(&first.address, &token);
-    let bearer = format!("Bearer {CONSOLE_TOKEN}");
-    let next = json!({"next": ["paid_answer_lost"]});
-    let console = [("authorization", &*bearer)];
-    let set = try_call(&first.console, "PUT", "/console/api/scenario", &console, Some(&next)).unwrap();
-    assert_eq!(set.status, 200, "{}", set.body);
-    assert_eq!(pay(&first.address, &token, &loan), 202);
+    let loan = waiting_loan(&first, &token);
+    console(&first, "PUT", "/scenario", Some(&json!({"next": ["paid_answer_lost"]})));
+    assert_eq!(pay(&first, &token, &loan), 202);
     let page = json!({"spans": [{
         "trace_id": TRACE, "span_id": PAGE, "name": "confirm a payout", "screen": "/loans/:id", "ago_ms": 9000,
         "ms": 8500, "failed": false,
@@ -160,19 +155,12 @@ fn no_receiver_delays_or_loses_a_call_and_what_is_dropped_is_counted() {
 /// More calls than the queue has room for are answered, and the spans of some are dropped.
 fn check_calls(server: &Server, receiver: &str) {
     let token = sign_in(&server.address);
-    let loan = waiting_loan(&server.address, &token);
-    assert_eq!(pay(&server.address, &token, &loan), 200, "{receiver}");
-    let bearer = format!("Bearer {token}");
+    let loan = waiting_loan(server, &token);
+    assert_eq!(pay(server, &token, &loan), 200, "{receiver}");
     for _ in 0..100 {
-        let headers = [("authorization", &*bearer)];
-        let me = try_call(&server.address, "GET", "/api/v1/auth/me", &headers, None).unwrap();
-        assert_eq!(me.status, 200, "{receiver}");
+        assert_eq!(get(server, "/api/v1/auth/me", &token).status, 200, "{receiver}");
     }
-    let began = Instant::now();
-    while dropped(server) == 0 {
-        assert!(began.elapsed() < Duration::from_secs(30), "{receiver}: nothing was dropped");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_until(&format!("{receiver}: some are dropped"), Duration::from_secs(30), || dropped(server) > 0);
 }
 
 fn dropped(server: &Server) -> u64 {

@@ -25,7 +25,7 @@ use crate::{
         CLOCKS_OFF_BY, Ended, SERVERS, console, get, options_of, run, settings_of, wait_until,
         wait_until_settled, watch_pending,
     },
-    test_app::{CONSOLE_TOKEN, disbursement_of},
+    test_app::{CONSOLE_TOKEN, disbursement_of, payout_path},
 };
 
 const FAULTS: [&str; 6] = ["member", "postgres", "hang", "switchover", "haproxy", "etcd"];
@@ -195,8 +195,8 @@ fn approve_in(server: &Server, name: &str) -> (String, Vec<Value>) {
 fn pay_in(server: &Server, name: &str, token: &str, loans: &[Value], is_over: &AtomicBool) -> usize {
     let mut paid = 0;
     for loan in loans.iter().take_while(|_| !is_over.load(Ordering::Relaxed)) {
-        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-        let answer = sandboxes::call(server, name, "POST", &path, token, Some(&disbursement_of(loan)));
+        let (path, body) = (payout_path(loan), disbursement_of(loan));
+        let answer = sandboxes::call(server, name, "POST", &path, token, Some(&body));
         // Accepted, on a machine that is very busy.
         assert!(matches!(answer.status, 200 | 202), "{name}: {} {}", answer.status, answer.body);
         paid += 1;

@@ -28,6 +28,7 @@ mod subscriber;
 #[expect(dead_code, reason = "the API tests use the rest")]
 mod test_app;
 #[path = "../api/test_store.rs"]
+#[expect(dead_code, reason = "the API tests use the rest")]
 mod test_store;
 
 /// The number in an environment variable, which makes a long test shorter or longer.

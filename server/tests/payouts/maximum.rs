@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::{
-    crash::{self, Answers, LOANS, Lost, amount_of, fill, pay, prepare, settings_of},
+    crash::{self, Answers, LOANS, Lost, amount_of, fill, prepare, settings_of},
     number,
-    server::{Answer, Server, sign_in, sign_in_as, try_call},
-    servers::{self, Ended, SERVERS, WAITING_FOR_A_ROW, WITHOUT_LOCK, wait_until, wait_until_settled},
+    server::{Answer, Server, sign_in, sign_in_as},
+    servers::{
+        self, Ended, SERVERS, WAITING_FOR_A_ROW, WITHOUT_LOCK, pay_once, wait_until, wait_until_settled,
+    },
     test_store,
 };
 
@@ -38,9 +40,7 @@ fn set_maximum(server: &Server, admin: &str, maximum: Option<i64>) -> Answer {
             "auto_retry": false, "retry_attempts": 3,
         },
     });
-    let bearer = format!("Bearer {admin}");
-    let headers = [("authorization", bearer.as_str())];
-    try_call(&server.address, "PUT", "/api/v1/settings", &headers, Some(&new)).unwrap()
+    servers::call(&server.address, "PUT", "/api/v1/settings", admin, Some(&new))
 }
 
 /// A maximum, in force at the earliest when it was sent and at the latest when the next one was answered.
@@ -78,14 +78,13 @@ fn change_repeatedly(servers: &[Server], admin: &str, changes: usize, loans: usi
 
 /// Sends one call for each of the `loans`, one after the other, until `is_over`.
 fn pay_on(server: &Server, token: &str, loans: usize, next: &AtomicUsize, is_over: &AtomicBool) -> Vec<Call> {
-    let bearer = format!("Bearer {token}");
     let mut calls = Vec::new();
     while !is_over.load(Ordering::Relaxed) {
         let number = next.fetch_add(1, Ordering::Relaxed);
         assert!(number < loans, "there are too few loans");
         let loan = 1 + number * STEP % loans;
         let sent = Instant::now();
-        let answer = pay(&server.address, loan, &[("authorization", &bearer)]).unwrap();
+        let answer = pay_once(server, token, loan);
         if answer.status != 503 {
             calls.push(Call { loan, sent, answered: Instant::now(), answer });
         }
@@ -157,9 +156,8 @@ fn change_while_paying(changes: usize) {
 
     // Without a maximum, each loan that was refused is paid.
     assert_eq!(set_maximum(&servers[0], &admin, None).status, 200);
-    let bearer = format!("Bearer {token}");
     for call in refused.iter().take(50) {
-        let answer = pay(&servers[0].address, call.loan, &[("authorization", &bearer)]).unwrap();
+        let answer = pay_once(&servers[0], &token, call.loan);
         assert_eq!(answer.status, 200, "{}", answer.body);
     }
     wait_until_settled(&servers[0]);
@@ -210,10 +208,7 @@ fn once_a_lower_maximum_is_answered_no_claim_from_before_is_still_being_written_
     write("BEGIN");
     write(WITHOUT_LOCK);
     let (paid, maximum, there) = thread::scope(|scope| {
-        let paying = scope.spawn(|| {
-            let bearer = format!("Bearer {token}");
-            pay(&server.address, 7, &[("authorization", &bearer)]).unwrap()
-        });
+        let paying = scope.spawn(|| pay_once(&server, &token, 7));
         wait_until("the claim waits", Duration::from_secs(5), || {
             let waiting = sqlx::query_scalar::<_, i64>(WAITING_FOR_A_ROW).fetch_one(&mut observer);
             runtime.block_on(waiting).unwrap() == 1

@@ -19,7 +19,7 @@ use settings::DatabaseSettings;
 use crate::{
     server::{Answer, Server, try_call},
     servers::{Cluster, wait_until},
-    test_app::{CONSOLE_TOKEN, disbursement_of, settings, waiting},
+    test_app::{CONSOLE_TOKEN, disbursement_of, payout_path, settings, waiting},
     test_store,
 };
 
@@ -75,8 +75,7 @@ fn pending(server: &Server, sandbox: &str, token: &str) -> Vec<Value> {
 }
 
 fn pay(server: &Server, sandbox: &str, token: &str, loan: &Value) -> u16 {
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    call(server, sandbox, "POST", &path, token, Some(&disbursement_of(loan))).status
+    call(server, sandbox, "POST", &payout_path(loan), token, Some(&disbursement_of(loan))).status
 }
 
 #[test]

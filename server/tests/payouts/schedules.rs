@@ -12,7 +12,7 @@ use std::{
 };
 
 use axum::http::Method;
-use base::{clock::Clock, error::Failure};
+use base::clock::Clock;
 use lending::{mobile_money::Outcome, payouts};
 use proptest::{
     prelude::*,
@@ -20,7 +20,6 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 use serde_json::{Value, json};
-use store::{Connection, query};
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, task::JoinHandle};
 
@@ -418,12 +417,8 @@ impl DemoData {
     /// A reset ends all sessions for good. The schedules go on with theirs, which take long to open.
     fn revive_sessions(&self, on: usize) {
         let app = self.pair.app(on);
-        self.pair.finish(on, async move {
-            let revived = app.sandbox.database.write(async |connection: &mut Connection| {
-                Ok::<_, Failure>(query("UPDATE session SET ended_at = NULL").execute(connection).await?)
-            });
-            revived.await.unwrap();
-        });
+        let revived = async move { app.write("UPDATE session SET ended_at = NULL").await };
+        self.pair.finish(on, revived).unwrap();
     }
 
     /// Other data has been put in place: the answers of running calls are about data that is gone.

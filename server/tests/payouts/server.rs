@@ -76,7 +76,7 @@ impl Server {
     fn run(command: &mut Command, store: &[String]) -> Self {
         let mut process = command
             .args(["--listen", "127.0.0.1:0", "--demo", "true", "--log", "off"])
-            .args(["--session-minutes", "43200"])
+            .env("MKOPO_SESSION_MINUTES", "43200")
             .args(["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET])
             .args(store)
             .stdout(Stdio::piped())

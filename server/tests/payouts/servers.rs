@@ -25,7 +25,7 @@ use crate::{
     crash::{self, Answers, LOANS, Lost, fill, pay, pay_on},
     number,
     server::{Answer, Server, sign_in, try_call},
-    test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, settings},
+    test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, payout_path, settings},
 };
 
 pub const SERVERS: usize = 3;
@@ -126,7 +126,7 @@ pub fn run(script: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-fn call(address: &str, method: &str, path: &str, token: &str, body: Option<&Value>) -> Answer {
+pub fn call(address: &str, method: &str, path: &str, token: &str, body: Option<&Value>) -> Answer {
     try_call(address, method, path, &[("authorization", &format!("Bearer {token}"))], body).unwrap()
 }
 
@@ -160,7 +160,7 @@ pub fn wait_until_settled(server: &Server) {
 }
 
 /// Pays one loan of [`fill`] without a key.
-fn pay_once(server: &Server, token: &str, loan: usize) -> Answer {
+pub fn pay_once(server: &Server, token: &str, loan: usize) -> Answer {
     pay(&server.address, loan, &[("authorization", &format!("Bearer {token}"))]).unwrap()
 }
 
@@ -251,8 +251,7 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call_on_postgresql() {
         .iter()
         .find(|loan| loan["disbursement_status"] == "NOT_STARTED" && loan["notes"].is_null())
         .unwrap();
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    let paid = call(&three.address, "POST", &path, &token, Some(&disbursement_of(loan)));
+    let paid = call(&three.address, "POST", &payout_path(loan), &token, Some(&disbursement_of(loan)));
     assert_eq!(paid.status, 200, "{}", paid.body);
     let after = get(two, PENDING, &token);
     assert_ne!(after.header("etag"), Some(etag));
@@ -309,8 +308,7 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call_on_postgresql() {
     console(one, "PUT", "/scenario", Some(&json!({"next": ["unregistered_customer"]})));
     let loan =
         &after.body.as_array().unwrap().iter().rev().find(|loan| loan["notes"].is_null()).unwrap().clone();
-    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    let refused = call(&two.address, "POST", &path, &token, Some(&disbursement_of(loan)));
+    let refused = call(&two.address, "POST", &payout_path(loan), &token, Some(&disbursement_of(loan)));
     assert_eq!(refused.body["result_code"], "2040", "{}", refused.body);
 
     // Sessions.
