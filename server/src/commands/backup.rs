@@ -202,7 +202,7 @@ async fn deploy_tokens(database: &Path) -> anyhow::Result<Vec<Value>> {
 
 async fn trail_since(database: &Path, restored: &Database) -> anyhow::Result<Vec<Event>> {
     let mut previous = connect_options(database).read_only(true).connect().await?.into();
-    let events = events::since_backup(&mut previous, &mut *restored.read().await?).await;
+    let events = events::since_backup(&mut previous, &mut restored.read().await?).await;
     previous.close().await;
     Ok(events?)
 }

@@ -144,7 +144,7 @@ async fn add(user: AddUser) -> anyhow::Result<()> {
 async fn open(database: &Database, account: NewAccount) -> anyhow::Result<()> {
     let (clock, randomness, email) = (Clock::system(), Randomness::from_os(), account.email.clone());
     shared_clock::set(database, &clock).await?;
-    clock.set(stored_clock(&mut *database.read().await?).await?);
+    clock.set(stored_clock(&mut database.read().await?).await?);
     let (passwords, now) = (Passwords::new(randomness.clone()), clock.now());
     let trail = Trail::of_command_line(clock.unset_now());
     match accounts::open(database, &passwords, &randomness, now, account, &trail).await {

@@ -128,7 +128,7 @@ const MAX_FAULTS: usize = 100;
 pub const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 fn bad_field<T>(field: &'static str, text: &str) -> Result<T, Failure> {
-    Err(Failure::BadField { field, text: text.to_owned() })
+    Err(Failure::bad_field(field, text))
 }
 
 impl NewFault {

@@ -143,7 +143,7 @@ async fn being_deployed(sandbox: Sandbox, method: Method, headers: HeaderMap) ->
 /// npm caches a package by its address forever.
 async fn newest_kit(slices: Slices) -> Result<Response, Failure> {
     let bundled = Bundled::of(&slices).await?;
-    let all = slices::all(&mut *slices.database.read().await?, &bundled).await?;
+    let all = slices::all(&mut slices.database.read().await?, &bundled).await?;
     let package = live_shell(&all).and_then(|shell| shell.kit_package.clone()).ok_or(Failure::NotFound)?;
     Ok((StatusCode::FOUND, [(header::LOCATION, package.address)]).into_response())
 }

@@ -263,7 +263,7 @@ impl Metrics {
         let list = Call { method: "GET", route: "/slices.json".to_owned(), status: 200 };
         _ = self.requests.get_or_create(&list);
         let bundled = Bundled::of(slices).await?;
-        for slice in slices::all(&mut *slices.database.read().await?, &bundled).await? {
+        for slice in slices::all(&mut slices.database.read().await?, &bundled).await? {
             for version in slice.served() {
                 let (slice, version) = (slice.name.clone(), version.to_string());
                 for outcome in ["loaded", "not_loaded", "crashed"] {

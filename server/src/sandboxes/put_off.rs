@@ -4,7 +4,6 @@ use std::{path::Path, time::Duration};
 
 use super::{Name, Record, Sandbox, Sandboxes, records};
 use base::{clock::UnixMillis, error::Failure};
-use store::Connection;
 
 impl Sandboxes {
     /// The row of the sandbox with this name.
@@ -32,14 +31,7 @@ impl Sandboxes {
     pub async fn put_off_end(&self, name: &Name, time: Duration) -> Result<(), Failure> {
         let known = self.known(name).await?;
         let ends_at = self.clock.unset_now().plus(time);
-        let id = known.record.id.clone();
-        let put_off = self
-            .database
-            .write(async move |connection: &mut Connection| {
-                Ok(records::put_off_end(connection, &id, ends_at).await?)
-            })
-            .await?;
-        if put_off {
+        if records::put_off_end(&self.database, &known.record.id, ends_at).await? {
             known.keep_until(ends_at);
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::Name;
 use crate::sandboxes::SandboxRefusal;
 use base::{clock::UnixMillis, error::Failure, ids::LinkId};
 use settings::Screens;
-use store::{Connection, query, query_as, query_scalar};
+use store::{Connection, Database, query, query_as, query_scalar};
 
 /// A sandbox that exists.
 #[derive(Clone, Debug, sqlx_macros::FromRow)]
@@ -175,12 +175,8 @@ const PUT_OFF: &str = "
     UPDATE sandbox SET ends_at = $2, kept = $3 WHERE sandbox_id = $1 AND link_id IS NOT NULL AND kept <> $3";
 
 /// Puts the end of a sandbox off, once. Returns `false` if it can't be.
-pub async fn put_off_end(
-    connection: &mut Connection,
-    id: &str,
-    ends_at: UnixMillis,
-) -> Result<bool, sqlx::Error> {
-    Ok(query(PUT_OFF).bind(id).bind(ends_at).bind(true).execute(connection).await? == 1)
+pub async fn put_off_end(database: &Database, id: &str, ends_at: UnixMillis) -> Result<bool, Failure> {
+    Ok(database.execute(query(PUT_OFF).bind(id).bind(ends_at).bind(true)).await? == 1)
 }
 
 const DUE: &str = select_records!("WHERE due_at <= $1 ORDER BY due_at");
@@ -201,6 +197,7 @@ pub async fn expired(connection: &mut Connection, now: UnixMillis) -> Result<Vec
 const SOON_DUE: &str = "UPDATE sandbox SET due_at = $1 WHERE due_at > $1";
 
 /// Makes all stored work due now: an earlier process of this server may have left some.
-pub async fn make_due(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
-    query(SOON_DUE).bind(now).run(connection).await
+pub async fn make_due(database: &Database, now: UnixMillis) -> Result<(), Failure> {
+    database.execute_in_turn(query(SOON_DUE).bind(now)).await?;
+    Ok(())
 }

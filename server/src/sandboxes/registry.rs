@@ -92,7 +92,7 @@ impl Sandboxes {
     async fn refuse_if_elsewhere(&self, parts: &Parts) -> Result<(), Failure> {
         let named = self.addresses.named(&parts.headers, &parts.uri).ok().flatten();
         let Some(name) = named.filter(|_| self.database.is_shared()) else { return Ok(()) };
-        match records::find(&mut *self.database.read().await?, &name).await? {
+        match records::find(&mut self.database.read().await?, &name).await? {
             Some(_) => Err(SandboxRefusal::SandboxElsewhere(name.to_string()).into()),
             None => Ok(()),
         }
@@ -172,7 +172,7 @@ impl Sandboxes {
         if let Some(known) = self.known.lock().get(name) {
             return Ok(Arc::clone(known));
         }
-        let found = records::find(&mut *self.database.read().await?, name).await?;
+        let found = records::find(&mut self.database.read().await?, name).await?;
         let record = found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()))?;
         if !self.databases.has(&record.id) {
             return Err(SandboxRefusal::SandboxElsewhere(name.to_string()).into());
@@ -292,7 +292,7 @@ impl Sandboxes {
     /// # Errors
     /// Errors of the databases.
     pub async fn list(&self) -> Result<Vec<Listed>, Failure> {
-        let records = records::all(&mut *self.database.read().await?).await?;
+        let records = records::all(&mut self.database.read().await?).await?;
         let mut sizes = self.databases.sizes().await?;
         let now = self.clock.unset_now();
         let main_size = self.database.size().await?;
@@ -315,7 +315,7 @@ impl Sandboxes {
         if !self.are_on() {
             return Ok(Vec::new());
         }
-        let records = records::all(&mut *self.database.read().await?).await?;
+        let records = records::all(&mut self.database.read().await?).await?;
         Ok(records.into_iter().take(NAMED).map(|record| record.name).collect())
     }
 

@@ -27,7 +27,7 @@ impl Sandboxes {
         if name.is_main() {
             return Err(SandboxRefusal::MainSandbox.into());
         }
-        let found = records::find(&mut *self.database.read().await?, name).await?;
+        let found = records::find(&mut self.database.read().await?, name).await?;
         let record = found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()))?;
         if self.remove_record(&record, trail).await? {
             Ok(())

@@ -299,7 +299,7 @@ impl Sandbox {
 
     /// The name of the story that it tells; `None` if it tells none.
     pub async fn story(&self) -> Result<Option<String>, Failure> {
-        Ok(query_scalar(STORY).fetch_optional(&mut *self.database.read().await?).await?)
+        Ok(query_scalar(STORY).fetch_optional(&mut self.database.read().await?).await?)
     }
 
     /// Returns whether this is `main`, the deployment itself.

@@ -15,7 +15,6 @@ use super::{Sandbox, Server};
 use crate::retention;
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::Trail;
-use store::Connection;
 
 /// Interval between rounds while sandboxes are open.
 const OPEN_INTERVAL: Duration = Duration::from_secs(1);
@@ -38,9 +37,7 @@ const ORPHAN_INTERVAL: Duration = Duration::from_mins(10);
 /// Runs [`tend`] again and again, for as long as the future is polled.
 pub async fn keep(server: Arc<Server>) {
     let sandboxes = &server.sandboxes;
-    let now = sandboxes.clock.unset_now();
-    let take_over = async |connection: &mut Connection| Ok(records::make_due(connection, now).await?);
-    if let Err(failure) = sandboxes.database.write_in_turn(take_over).await {
+    if let Err(failure) = records::make_due(&sandboxes.database, sandboxes.clock.unset_now()).await {
         tracing::warn!(?failure, "sandboxes.not_started");
     }
     let mut orphans_deleted_at: Option<Instant> = None;
@@ -75,7 +72,7 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
     let now = sandboxes.clock.unset_now();
     sandboxes.remove_expired(now).await?;
     sandboxes.notice_removed().await?;
-    let mut due = records::due(&mut *sandboxes.database.read().await?, now).await?;
+    let mut due = records::due(&mut sandboxes.database.read().await?, now).await?;
     due.retain(|record| sandboxes.databases.has(&record.id));
     for record in due {
         let known = sandboxes.meet(record);
@@ -102,7 +99,7 @@ impl Sandboxes {
         let now = self.clock.unset_now();
         let stored = self.databases.sizes().await?;
         // Read after the data: a sandbox that is made in the meantime has a row.
-        let ids = records::ids(&mut *self.database.read().await?).await?;
+        let ids = records::ids(&mut self.database.read().await?).await?;
         for id in stored.keys().filter(|id| !ids.contains(*id)) {
             if made_at(id).map_or(Duration::ZERO, |at| now.since(at)) >= ORPHAN_AGE {
                 self.databases.delete(id).await?;
@@ -113,7 +110,7 @@ impl Sandboxes {
     }
 
     async fn remove_expired(&self, now: UnixMillis) -> Result<(), Failure> {
-        let mut expired = records::expired(&mut *self.database.read().await?, now).await?;
+        let mut expired = records::expired(&mut self.database.read().await?, now).await?;
         // Only the server with the data knows when a sandbox was used last.
         expired.retain(|record| self.databases.has(&record.id));
         for known in self.met() {
@@ -139,7 +136,7 @@ impl Sandboxes {
         if met.is_empty() {
             return Ok(());
         }
-        let ids = records::ids(&mut *self.database.read().await?).await?;
+        let ids = records::ids(&mut self.database.read().await?).await?;
         for known in met.iter().filter(|known| !ids.contains(&known.record.id)) {
             self.drop_open(known).await;
         }
@@ -180,7 +177,7 @@ impl Sandboxes {
     /// The time until work is due or a sandbox expires.
     async fn next_event(&self) -> Result<Duration, Failure> {
         let now = self.clock.unset_now();
-        let mut all = records::all(&mut *self.database.read().await?).await?;
+        let mut all = records::all(&mut self.database.read().await?).await?;
         all.retain(|record| self.databases.has(&record.id));
         let next = all.iter().filter_map(Record::next_event).min();
         Ok(next.map_or(CLOSED_INTERVAL, |next| next.since(now)))

@@ -47,7 +47,7 @@ impl Served {
 
     /// Stops, and waits until all calls have ended.
     pub async fn end(self) {
-        drop(self.stop);
+        self.stop.send(()).unwrap();
         self.serving.await.unwrap();
     }
 

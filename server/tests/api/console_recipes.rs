@@ -77,7 +77,7 @@ fn every_recipe_does_what_its_title_says() {
     let (status, refused) = disburse(&token, &loans[0]);
     assert_eq!((status, &refused["result_code"]), (422, &json!("1")));
 
-    run("Lose the answer");
+    assert_eq!(run("Lose the answer")["kind"], "drop");
     assert_eq!(disburse(&token, &loans[0]).0, 0);
     assert_eq!(disburse(&token, &loans[0]).1["code"], "already_disbursed");
     let refused = run("See which requests were made");

@@ -22,7 +22,8 @@ async fn the_next_payout_fails_as_queued_and_the_one_after_it_succeeds() {
 #[tokio::test]
 async fn omitted_fields_are_not_changed() {
     let app = TestApp::start().await;
-    app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 800, "seed": 7})).await;
+    let first = app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 800, "seed": 7})).await;
+    assert_eq!(first.json()["float"], 50_000_000);
     let change = json!({"default": "slow", "float": 1000, "next": ["success", "lost_unpaid"]});
     let changed = app.set_console(Method::PUT, "/scenario", change).await.json();
     assert_json_snapshot!(changed, {".outcomes" => "[…]", ".magic" => "[…]"}, @r#"

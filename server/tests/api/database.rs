@@ -14,8 +14,7 @@ use crate::{
 
 /// A write that increments a counter.
 async fn increment(connection: &mut Connection) -> Result<(), sqlx::Error> {
-    store::query("UPDATE clock_setting SET offset_ms = offset_ms + 1").execute(connection).await?;
-    Ok(())
+    store::query("UPDATE clock_setting SET offset_ms = offset_ms + 1").run(connection).await
 }
 
 /// The counter.

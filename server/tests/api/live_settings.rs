@@ -31,7 +31,7 @@ fn rules(change: &Value) -> Value {
 /// Other preferences than those at first, and the rules with some of them changed.
 fn others(change: &Value) -> Value {
     json!({
-        "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true},
+        "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": false},
         "rules": rules(change),
     })
 }
@@ -227,7 +227,7 @@ async fn preferences_and_rules_are_saved_in_one_call() {
       "preferences": {
         "language": "sw",
         "notify_by_email": true,
-        "notify_by_sms": true,
+        "notify_by_sms": false,
         "rules": {
           "auto_retry": false,
           "confirmation_required": true,

@@ -111,7 +111,7 @@ async fn a_missing_field_and_a_number_as_text_are_caught() {
     ] {
         let (_app, url) = changed(change).await;
         let found = violations(&check(&url).await);
-        assert!(found.contains(&text.to_owned()), "{found:#?}");
+        assert!(found.contains(&text.to_owned()), "{text} is not in {found:#?}");
     }
 }
 

@@ -270,8 +270,10 @@ async fn a_result_that_cannot_be_recorded_delays_none_of_those_that_come_with_it
     let loans: Vec<&Value> = waiting(&pending).take(4).collect();
     let set_phone = async |phone: &str| {
         let loan_id = loans[0]["loan_id"].as_str().unwrap();
-        let set = format!("UPDATE payout SET phone_number = '{phone}' WHERE loan_id = '{loan_id}'");
-        app.write(set).await.unwrap();
+        let of_loan = format!("WHERE loan_id = '{loan_id}'");
+        app.write(format!("UPDATE payout SET phone_number = '{phone}' {of_loan}")).await.unwrap();
+        let set = format!("SELECT count(*) FROM payout {of_loan} AND phone_number = '{phone}'");
+        assert_eq!(app.count(&set).await, 1);
     };
     let held = app.sandbox.mobile_money.hold_requests().await;
     let mut calls = Box::pin(join_all(loans.iter().map(|loan| agent.disburse(loan))));

@@ -118,6 +118,7 @@ async fn the_contract_is_served_unchanged() {
     assert!(served.headers.contains_key(header::ETAG));
 }
 
+/// It has the portal's head, no script of its own, and only files that are there.
 // S-89
 #[tokio::test]
 async fn the_reference_page_loads_nothing_from_other_hosts() {

@@ -87,8 +87,7 @@ pub fn fill(settings: Settings, loans: usize) {
             let last = i64::try_from(loans.min(before + BATCH)).unwrap();
             let add = sandbox.database.write(async move |connection: &mut Connection| {
                 query(MORE_CUSTOMERS).bind(first).bind(last).execute(&mut *connection).await?;
-                query(MORE_LOANS).bind(first).bind(last).execute(connection).await?;
-                Ok(())
+                Ok(query(MORE_LOANS).bind(first).bind(last).run(connection).await?)
             });
             add.await.unwrap();
         }

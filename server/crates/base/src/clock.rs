@@ -36,9 +36,8 @@ impl UnixMillis {
     /// # Errors
     /// [`Failure::BadField`] for the field `now`.
     pub fn settable(text: &str) -> Result<Self, Failure> {
-        let wrong = |text: String| Failure::BadField { field: "now", text };
-        let at: Self = text.parse().map_err(wrong)?;
-        if at.is_settable() { Ok(at) } else { Err(wrong(SETTABLE.to_owned())) }
+        let at: Self = text.parse().map_err(|text: String| Failure::bad_field("now", text))?;
+        if at.is_settable() { Ok(at) } else { Err(Failure::bad_field("now", SETTABLE)) }
     }
 
     /// Returns whether a sandbox's clock can be set to this time: M-Pesa's receipts encode years from 2006,

@@ -144,6 +144,11 @@ impl Failure {
         }
     }
 
+    /// The refusal of a field's value. The text says which values are valid, as a sentence without its full stop.
+    pub fn bad_field(field: &'static str, text: impl Into<String>) -> Self {
+        Self::BadField { field, text: text.into() }
+    }
+
     /// A bug, with the error that shows it.
     pub fn internal(error: impl Display) -> Self {
         Self::Internal(error.to_string())

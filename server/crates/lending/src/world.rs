@@ -111,7 +111,7 @@ impl World {
     /// Sets the clock to the stored setting.
     pub async fn load_clock(&self) -> Result<(), Failure> {
         let _guard = self.loading_clock.lock().await;
-        let setting = stored_clock(&mut *self.database.read().await?).await?;
+        let setting = stored_clock(&mut self.database.read().await?).await?;
         self.clock.set(setting);
         Ok(())
     }

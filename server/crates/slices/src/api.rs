@@ -208,7 +208,7 @@ pub(super) async fn receive(slices: &Slices, bundled: &Bundled, request: Request
         }
     }
     archive.rewind().map_err(failed)?;
-    let others = builds::all(&mut *slices.database.read().await?, bundled).await?;
+    let others = builds::all(&mut slices.database.read().await?, bundled).await?;
     let shell = builds::live_shell(&others).cloned();
     let build = tokio::task::spawn_blocking(move || {
         let Unpacked { files, maps_left_out } = archive::read(archive, size)?;

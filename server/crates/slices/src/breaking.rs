@@ -43,7 +43,7 @@ const CODE: &str = "var $container = {
 /// [`SliceRefusal::SliceNotFound`] if the slice has no live build; those of [`publish`].
 pub async fn publish_breaking(slices: &Slices, name: &SliceName) -> Result<(), Failure> {
     let bundled = Bundled::of(slices).await?;
-    let all = builds::all(&mut *slices.database.read().await?, &bundled).await?;
+    let all = builds::all(&mut slices.database.read().await?, &bundled).await?;
     let not_found = || SliceRefusal::SliceNotFound(name.as_str().to_owned());
     let slice = all.iter().find(|slice| slice.name == name.as_str()).ok_or_else(not_found)?;
     let live = slice.live.as_ref().and_then(|live| slice.build(live)).ok_or_else(not_found)?;

@@ -62,7 +62,7 @@ const STORE: &str = "
 pub async fn compress_next(slices: &Slices) -> Result<bool, Failure> {
     let now = slices.clock.unset_now();
     // Reads first: most rounds find nothing, and then the writer is not blocked.
-    let due: i64 = query_scalar(IS_DUE).bind(now).fetch_one(&mut *slices.database.read().await?).await?;
+    let due: i64 = query_scalar(IS_DUE).bind(now).fetch_one(&mut slices.database.read().await?).await?;
     if due == 0 {
         return Ok(false);
     }
@@ -74,18 +74,13 @@ pub async fn compress_next(slices: &Slices) -> Result<bool, Failure> {
         .await?;
     let Some(digest) = claimed.into_iter().next() else { return Ok(false) };
     let content: Option<Vec<u8>> =
-        query_scalar(CONTENT).bind(&digest).fetch_optional(&mut *slices.database.read().await?).await?;
+        query_scalar(CONTENT).bind(&digest).fetch_optional(&mut slices.database.read().await?).await?;
     // The slice was removed in the meantime.
     let Some(content) = content else { return Ok(true) };
     let compressed = tokio::task::spawn_blocking(move || compress(&content)).await;
     let compressed = compressed.map_err(Failure::internal)?;
     let (brotli, gzip) = compressed.map_err(|error| Failure::Internal(format!("compressing: {error}")))?;
-    slices
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
-            Ok(query(STORE).bind_all((digest, brotli, gzip)).run(connection).await?)
-        })
-        .await?;
+    slices.database.execute_in_turn(query(STORE).bind_all((digest, brotli, gzip))).await?;
     Ok(true)
 }
 

@@ -22,7 +22,7 @@ pub async fn delete_old(
     keep: usize,
     now: UnixMillis,
 ) -> Result<u64, Failure> {
-    let slices = all(&mut *database.read().await?, bundled).await?;
+    let slices = all(&mut database.read().await?, bundled).await?;
     let mut deleted = 0;
     for slice in slices {
         for version in old_builds(&slice, keep) {

@@ -93,7 +93,7 @@ pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<(File, 
     let stores = [Some(own).filter(|_| !slices.are_of_main()), Some(of_main)];
     let mut live = None;
     for store in stores.into_iter().flatten() {
-        let chosen = query_scalar(LIVE).bind(SHELL).fetch_optional(&mut *store.read().await?).await?;
+        let chosen = query_scalar(LIVE).bind(SHELL).fetch_optional(&mut store.read().await?).await?;
         live = live.or(chosen.flatten());
     }
     let Some(live): Option<String> = live else { return Ok(None) };
@@ -128,7 +128,7 @@ pub async fn of_any_shell(slices: &Slices, path: &str) -> Result<Option<Arc<File
 
 async fn of_any_build(slices: &Slices, store: &Database, path: &str) -> Result<Option<Arc<File>>, Failure> {
     let version = query_scalar(ANY).bind(SHELL).bind(path);
-    let version: Option<String> = version.fetch_optional(&mut *store.read().await?).await?;
+    let version: Option<String> = version.fetch_optional(&mut store.read().await?).await?;
     let Some(version) = version else { return Ok(None) };
     Ok(read(slices, store, [SHELL, &version, path]).await?.map(Arc::new))
 }
@@ -151,7 +151,7 @@ async fn read(
     [name, version, path]: [&str; 3],
 ) -> Result<Option<File>, Failure> {
     let row = query_as(FILE).bind(name).bind(version).bind(path);
-    let row: Option<FileRow> = row.fetch_optional(&mut *database.read().await?).await?;
+    let row: Option<FileRow> = row.fetch_optional(&mut database.read().await?).await?;
     Ok(row.map(|row| File {
         read_at: slices.clock.unset_now(),
         is_final: row.compress_at.is_none(),

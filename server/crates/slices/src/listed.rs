@@ -21,7 +21,7 @@ pub struct Listed {
 
 /// The live shell, and the entries of all slices that have a build for browsers in `bucket`.
 pub async fn listed(slices: &Slices, bundled: &Bundled, bucket: Bucket) -> Result<Listed, Failure> {
-    let all = all(&mut *slices.database.read().await?, bundled).await?;
+    let all = all(&mut slices.database.read().await?, bundled).await?;
     let shell = live_shell(&all).cloned();
     let slices = all.into_iter().filter(|slice| !slice.is_shell());
     Ok(Listed { shell, slices: slices.filter_map(|slice| entry(slice, bucket)).collect() })

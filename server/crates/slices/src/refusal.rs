@@ -95,11 +95,6 @@ pub(super) fn bad(text: impl Into<String>) -> Failure {
     SliceRefusal::BadBuild(text.into()).into()
 }
 
-/// A value of a field that can't be accepted, with the reason as a sentence without its full stop.
-pub(super) fn bad_field(field: &'static str, text: &str) -> Failure {
-    Failure::BadField { field, text: text.to_owned() }
-}
-
 impl Refused for SliceRefusal {
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     build::SliceName,
     builds::{Bundled, SliceBuilds, lock, locked, read_one, set_live},
-    refusal::{SliceRefusal, bad_field},
+    refusal::SliceRefusal,
     rollout::{self, Rollout, Share},
     trail::{self, Mark, SliceAction},
     watched,
@@ -33,7 +33,7 @@ pub(super) fn yes() -> bool {
 impl RolloutBody {
     pub fn share(&self) -> Result<Share, Failure> {
         let share = Share::from_request(self.percent, self.plan.as_deref())?;
-        share.ok_or_else(|| bad_field("percent", "Give a percentage or a plan"))
+        share.ok_or_else(|| Failure::bad_field("percent", "Give a percentage or a plan"))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
-    ops::{Deref, DerefMut},
     pin::pin,
     sync::{
         Arc,
@@ -24,7 +23,7 @@ use crate::{
     connect::{PostgresOptions, connect_postgres},
     connection::{Connection, Owner, traced},
     durability,
-    query::QueryAs,
+    query::{Query, QueryAs},
     transaction::Transaction,
     writer::{Begin, Order, Target, Writer},
 };
@@ -61,24 +60,6 @@ pub(crate) enum Readers {
     Sqlite(SqlitePool),
     /// The pool, and whether there is a pooler in transaction mode.
     Postgres(PgPool, bool),
-}
-
-/// A connection to read, which returns to the pool.
-#[derive(Debug)]
-pub struct Reader(Connection);
-
-impl Deref for Reader {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        &self.0
-    }
-}
-
-impl DerefMut for Reader {
-    fn deref_mut(&mut self) -> &mut Connection {
-        &mut self.0
-    }
 }
 
 /// The load of the database.
@@ -119,12 +100,12 @@ impl Database {
         }
     }
 
-    /// A connection that sees all commits so far.
+    /// A connection to read, which sees all commits so far. It returns to the pool when it is dropped.
     ///
     /// # Errors
     /// [`Failure::Busy`] if none is free in time.
-    pub async fn read(&self) -> Result<Reader, Failure> {
-        Ok(Reader(match &self.readers {
+    pub async fn read(&self) -> Result<Connection, Failure> {
+        Ok(match &self.readers {
             Readers::Sqlite(readers) => Connection::sqlite(Owner::Pool(readers.acquire().await?)),
             // A pooler may answer each round trip outside of a transaction from another connection.
             Readers::Postgres(readers, true) => {
@@ -136,11 +117,11 @@ impl Database {
             Readers::Postgres(readers, false) => {
                 Connection::postgres(Owner::Pool(readers.acquire().await?), false)
             }
-        }))
+        })
     }
 
-    /// A connection that sees one consistent snapshot of all commits so far.
-    pub async fn read_snapshot(&self) -> Result<Reader, Failure> {
+    /// A connection like that of [`Database::read`], which sees one consistent snapshot of all commits so far.
+    pub async fn read_snapshot(&self) -> Result<Connection, Failure> {
         const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
         let mut connection = match &self.readers {
             Readers::Sqlite(readers) => {
@@ -154,7 +135,7 @@ impl Database {
             }
         };
         connection.set_long(true);
-        Ok(Reader(connection))
+        Ok(connection)
     }
 
     /// A reading connection outside of the pool, so that it never waits for slower readers; `None` through a
@@ -203,6 +184,11 @@ impl Database {
         begin(&self.writer, false, vec![self.place()?]).await?.run(work).await
     }
 
+    /// Runs one statement like [`Database::write`], and returns the number of affected rows.
+    pub async fn execute(&self, statement: Query) -> Result<u64, Failure> {
+        self.write(async move |connection: &mut Connection| Ok(statement.execute(connection).await?)).await
+    }
+
     /// Like [`Database::write`], but waits if the queue is full: for work that continues an accepted
     /// call and must not be rejected halfway.
     pub async fn write_in_turn<T>(
@@ -210,6 +196,12 @@ impl Database {
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         self.begin().await?.run(work).await
+    }
+
+    /// Runs one statement like [`Database::write_in_turn`], and returns the number of affected rows.
+    pub async fn execute_in_turn(&self, statement: Query) -> Result<u64, Failure> {
+        let work = async move |connection: &mut Connection| Ok(statement.execute(connection).await?);
+        self.write_in_turn(work).await
     }
 
     /// Like [`Database::write_in_turn`], while no other transaction writes, on any server: for work that
@@ -262,7 +254,7 @@ impl Database {
     /// # Errors
     /// A sentence that says what to change.
     pub async fn check_durability(&self, demo: bool) -> anyhow::Result<()> {
-        durability::check_flushes(&mut *self.read().await?, demo).await
+        durability::check_flushes(&mut self.read().await?, demo).await
     }
 
     /// The current load.
@@ -297,7 +289,7 @@ impl Database {
         let mut commits = self.commits();
         loop {
             commits.mark_unchanged();
-            let found = statement().fetch_all(&mut *self.read().await?).await?;
+            let found = statement().fetch_all(&mut self.read().await?).await?;
             if !found.is_empty() || Instant::now() >= deadline {
                 return Ok(found);
             }

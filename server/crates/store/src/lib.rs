@@ -25,7 +25,7 @@ pub mod version;
 mod writer;
 
 pub use connection::Connection;
-pub use database::{Database, Load, Reader};
+pub use database::{Database, Load};
 pub use query::{Fetched, Query, QueryAs, Value, Values, query, query_as, query_scalar};
 pub use transaction::Transaction;
 pub use writer::MAX_BATCH_SIZE;

@@ -193,9 +193,9 @@ fn not_made(error: sqlx::Error) -> Failure {
 async fn set_clock(file: &Path, setting: Setting) -> Result<(), sqlx::Error> {
     let options = SqliteConnectOptions::new().filename(file).synchronous(SqliteSynchronous::Off);
     let mut connection: Connection = options.disable_statement_logging().connect().await?.into();
-    let set = query(SET_CLOCK).bind(setting.offset_ms).bind(setting.frozen_at).execute(&mut connection).await;
+    let set = query(SET_CLOCK).bind(setting.offset_ms).bind(setting.frozen_at).run(&mut connection).await;
     connection.close().await;
-    set.map(|_| ())
+    set
 }
 
 const FILE_SIZE: &str = "SELECT page_count.page_count * page_size.page_size FROM pragma_page_count AS page_count, pragma_page_size AS page_size";
@@ -209,7 +209,7 @@ impl Database {
     /// The size of the data in bytes.
     pub async fn size(&self) -> Result<Option<u64>, Failure> {
         let mut reader = self.read().await?;
-        let size = match &*reader {
+        let size = match reader {
             Connection::Sqlite(_) => FILE_SIZE,
             Connection::Postgres(_) => TABLES_SIZE,
         };

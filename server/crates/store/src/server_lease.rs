@@ -138,11 +138,8 @@ impl ServerLease {
 
     /// Deletes the row, so that nobody has to wait until it expires.
     pub async fn end(&self) {
-        let server_id = self.server_id.clone();
-        let ended = self.database.write_in_turn(async move |connection: &mut Connection| {
-            Ok(query(END).bind(server_id).run(connection).await?)
-        });
-        if !matches!(tokio::time::timeout(END_TIMEOUT, ended).await, Ok(Ok(()))) {
+        let ended = self.database.execute_in_turn(query(END).bind(&self.server_id));
+        if !matches!(tokio::time::timeout(END_TIMEOUT, ended).await, Ok(Ok(_))) {
             tracing::warn!("server_lease.not_ended");
         }
     }

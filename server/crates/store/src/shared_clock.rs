@@ -24,7 +24,7 @@ pub async fn set(database: &Database, clock: &Clock) -> Result<(), Failure> {
         return Ok(());
     }
     let mut reader = database.read().await?;
-    if let Connection::Sqlite(_) = &*reader {
+    if let Connection::Sqlite(_) = reader {
         return Ok(());
     }
     let mut fastest: Option<Measured> = None;

@@ -233,7 +233,7 @@ impl Source {
                 }
                 self.read_on(connection).await
             }
-            None => engine_version(&mut *self.database.read().await?).await,
+            None => engine_version(&mut self.database.read().await?).await,
         }
     }
 

@@ -51,7 +51,7 @@ async fn reset(
 }
 
 async fn list_snapshots(sandbox: Sandbox) -> Result<Answer<Vec<Snapshot>>, Failure> {
-    snapshots::all(&mut *sandbox.database.read().await?).await.map(Answer)
+    snapshots::all(&mut sandbox.database.read().await?).await.map(Answer)
 }
 
 async fn save_snapshot(

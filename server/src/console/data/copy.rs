@@ -8,7 +8,7 @@ use lending::{
     events::{Entry, EventKind, Trail},
     payouts,
 };
-use store::{Connection, Database, Reader, query, query_scalar, rows, server_lease};
+use store::{Connection, Database, query, query_scalar, rows, server_lease};
 
 /// The amount of copied data.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub struct Copied {
 /// When `to` is not empty, or differs from `from` after the copy. `to` is unchanged then.
 pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Result<Copied> {
     for table in TABLES.iter().chain(&SNAPSHOT_TABLES) {
-        let rows = count(&mut *to.read().await?, table).await?;
+        let rows = count(&mut to.read().await?, table).await?;
         ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
     let snapshot = from.read_snapshot().await?;
@@ -38,7 +38,7 @@ pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Resu
     })
 }
 
-async fn copy_all(mut from: Reader, to: &mut Connection) -> Result<Copied, Failure> {
+async fn copy_all(mut from: Connection, to: &mut Connection) -> Result<Copied, Failure> {
     // No server can enter itself until this transaction ends.
     if let Some(held_for) = server_lease::held_for(to).await? {
         return Err(Failure::Internal(format!(

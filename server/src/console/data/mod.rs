@@ -63,8 +63,7 @@ async fn empty(connection: &mut Connection) -> Result<(), sqlx::Error> {
     for table in TABLES.iter().rev() {
         query(table.empty).execute(&mut *connection).await?;
     }
-    query(NEXT_GENERATION).execute(connection).await?;
-    Ok(())
+    query(NEXT_GENERATION).run(connection).await
 }
 
 #[cfg(test)]

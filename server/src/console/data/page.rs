@@ -43,7 +43,7 @@ const EMPTY: Question = Question {
 };
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    let snapshots = snapshots::all(&mut *visit.sandbox.database.read().await?).await?;
+    let snapshots = snapshots::all(&mut visit.sandbox.database.read().await?).await?;
     let frame = Frame::of(Page::Data).count(count(snapshots.len(), "snapshot")).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         let table = if snapshots.is_empty() {

@@ -152,8 +152,7 @@ impl Credentials {
         let code = |(id, wrong_tries)| json!({ "id": id, "wrong_tries": wrong_tries });
         let codes = self.codes.into_iter().map(code).collect::<Value>().to_string();
         query(END_OTHER_CODES).bind(&codes).execute(&mut *connection).await?;
-        query(KEEP_TRIES).bind(&codes).execute(connection).await?;
-        Ok(())
+        query(KEEP_TRIES).bind(&codes).run(connection).await
     }
 }
 

@@ -21,7 +21,7 @@ pub fn routes() -> Router {
 }
 
 async fn list(sandbox: Sandbox) -> Result<Answer<Vec<DeployToken>>, Failure> {
-    deploy::list(&mut *sandbox.server.database.read().await?).await.map(Answer)
+    deploy::list(&mut sandbox.server.database.read().await?).await.map(Answer)
 }
 
 #[derive(Deserialize)]

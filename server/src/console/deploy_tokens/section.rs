@@ -33,7 +33,7 @@ pub async fn read(visit: &Visit) -> Result<Option<Vec<DeployToken>>, Failure> {
     if visit.access != Access::Operator {
         return Ok(None);
     }
-    deploy::list(&mut *visit.sandbox.server.database.read().await?).await.map(Some)
+    deploy::list(&mut visit.sandbox.server.database.read().await?).await.map(Some)
 }
 
 /// Renders the section, with the token that was just added.

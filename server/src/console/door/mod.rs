@@ -78,7 +78,7 @@ async fn verify(
 ) -> Result<Access, Failure> {
     let (caller, now) = (Caller::without_account(address), sandbox.clock.unset_now());
     let database = &sandbox.server.database;
-    limits::check(&mut *database.read().await?, Action::ConsoleToken, &caller, now).await?;
+    limits::check(&mut database.read().await?, Action::ConsoleToken, &caller, now).await?;
     if let Some(access) = sandbox.console_token.access(given) {
         return Ok(access);
     }

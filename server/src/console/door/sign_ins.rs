@@ -50,14 +50,10 @@ pub async fn find(sandbox: &Sandbox, cookie: &str, sent: Fields) -> Result<Optio
     let now = sandbox.clock.unset_now();
     let id = sandbox.console_token.fingerprint_of(cookie);
     let last_used_at: Option<UnixMillis> =
-        query_scalar(LAST_USED).bind(&id).fetch_optional(&mut *sandbox.database.read().await?).await?;
+        query_scalar(LAST_USED).bind(&id).fetch_optional(&mut sandbox.database.read().await?).await?;
     let Some(last_used_at) = last_used_at.filter(|at| at.plus(IDLE_END) > now) else { return Ok(None) };
     if last_used_at.plus(USE_PRECISION) <= now {
-        let id = id.clone();
-        let used = sandbox.database.write(async move |connection: &mut Connection| {
-            Ok(query(USE).bind(id).bind(now).run(connection).await?)
-        });
-        used.await?;
+        sandbox.database.execute(query(USE).bind(&id).bind(now)).await?;
     }
     let (access, sandboxes) = if cookie.starts_with(OF_SANDBOX) {
         (Access::Sandbox, Vec::new())

@@ -21,5 +21,5 @@ async fn search_events(
     Query(filter): Query<GivenFilter>,
 ) -> Result<Answer<Vec<Event>>, Failure> {
     let filter = filter.checked(DEFAULT_LIMIT, &sandbox.auth.fingerprints)?;
-    events::search(&mut *sandbox.database.read().await?, &filter).await.map(Answer)
+    events::search(&mut sandbox.database.read().await?, &filter).await.map(Answer)
 }

@@ -28,7 +28,7 @@ const FILTERS: [&str; 5] = ["kind", "who", "address", "since", "until"];
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let given: GivenFilter = visit.query.parameters(&[&FILTERS[..], &["before"]].concat())?;
     let filter = given.checked(PAGE_SIZE, &visit.sandbox.auth.fingerprints)?;
-    let found = events::search(&mut *visit.sandbox.database.read().await?, &filter).await?;
+    let found = events::search(&mut visit.sandbox.database.read().await?, &filter).await?;
     let shown = count(found.len(), "event");
     let is_first = filter.before.is_none();
     let has_more = found.len() == PAGE_SIZE as usize;

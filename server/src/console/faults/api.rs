@@ -22,7 +22,7 @@ pub fn routes() -> Router {
 }
 
 async fn list_faults(sandbox: Sandbox) -> Result<Answer<Vec<Fault>>, Failure> {
-    faults::all(&mut *sandbox.database.read().await?).await.map(Answer)
+    faults::all(&mut sandbox.database.read().await?).await.map(Answer)
 }
 
 async fn add_fault(

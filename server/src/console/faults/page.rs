@@ -81,7 +81,7 @@ const COMMON: [(&str, &[(&str, &str)]); 4] = [
 ];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    let faults = faults::all(&mut *visit.sandbox.database.read().await?).await?;
+    let faults = faults::all(&mut visit.sandbox.database.read().await?).await?;
     let mut frame = Frame::of(Page::Faults)
         .count(match faults.len() {
             0 => "All calls are handled normally".to_owned(),

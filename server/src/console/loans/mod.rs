@@ -113,8 +113,7 @@ pub async fn approve(
         .await;
     approved.map_err(|failure| {
         if failure.is_unique_violation() {
-            let text = "A loan with this loan_id already exists".to_owned();
-            Failure::BadField { field: "loan_id", text }
+            Failure::bad_field("loan_id", "A loan with this loan_id already exists")
         } else {
             failure
         }
@@ -127,7 +126,7 @@ impl GivenLoan {
     /// # Errors
     /// [`Failure::BadField`], [`Failure::BadValue`].
     pub fn check(&self, count: u32) -> Result<(), Failure> {
-        let wrong = |field, what: &str| Err(Failure::BadField { field, text: what.to_owned() });
+        let wrong = |field, text: &str| Err(Failure::bad_field(field, text));
         if !(1..=MAX_COUNT).contains(&count) {
             return wrong("count", "count must be between 1 and 1000");
         }
@@ -177,7 +176,7 @@ impl GivenLoan {
         let Some(phone) = &self.customer_phone_number else { return Ok(None) };
         Msisdn::parse(phone).map(Some).ok_or_else(|| {
             let text = "customer_phone_number must be a Kenyan mobile number such as +254712345678";
-            Failure::BadField { field: "customer_phone_number", text: text.to_owned() }
+            Failure::bad_field("customer_phone_number", text)
         })
     }
 

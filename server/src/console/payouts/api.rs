@@ -43,5 +43,5 @@ async fn make_payout(
 }
 
 async fn invariant(sandbox: Sandbox) -> Result<Answer<Invariant>, Failure> {
-    payouts::invariant(&mut *sandbox.database.read().await?).await.map(Answer)
+    payouts::invariant(&mut sandbox.database.read().await?).await.map(Answer)
 }

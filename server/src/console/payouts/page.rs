@@ -26,7 +26,7 @@ const REFRESH_MS: u32 = 2000;
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let page_query = PageQuery::of(PAGE_SIZE, visit.query.given("after"));
     let (records, next) = visit.sandbox.records.page(&page_query).await?;
-    let invariant = payouts::invariant(&mut *visit.sandbox.database.read().await?).await?;
+    let invariant = payouts::invariant(&mut visit.sandbox.database.read().await?).await?;
     let is_first = visit.query.given("after").is_none();
     let shown = count(records.len(), "payout");
     let heading = match (&next, is_first) {

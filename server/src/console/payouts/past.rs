@@ -41,20 +41,24 @@ pub async fn make(sandbox: &Sandbox, given: GivenPayout, trail: &Trail) -> Resul
 
 impl GivenPayout {
     fn checked(self, now: UnixMillis) -> Result<demo::PastPayout, Failure> {
-        let wrong = |field, text: &str| Failure::BadField { field, text: text.to_owned() };
         let refusal = match self.outcome.unwrap_or(Outcome::Success) {
             Outcome::Success => None,
             Outcome::Refused(refusal) => Some(refusal),
-            _ => return Err(wrong("outcome", "outcome must be success or a refusal, which are final")),
+            _ => {
+                let text = "outcome must be success or a refusal, which are final";
+                return Err(Failure::bad_field("outcome", text));
+            }
         };
         let latest = now.minus(demo::ANSWERED_AFTER);
         let created_at = self.created_at.map(|text| text.parse::<UnixMillis>()).transpose();
-        let created_at = created_at.map_err(|text| wrong("created_at", &text))?.unwrap_or(latest);
+        let created_at = created_at.map_err(|text| Failure::bad_field("created_at", text))?.unwrap_or(latest);
         if created_at > latest {
-            return Err(wrong("created_at", "created_at must be at least 2 seconds in the past"));
+            let text = "created_at must be at least 2 seconds in the past";
+            return Err(Failure::bad_field("created_at", text));
         }
-        let email = self.user_email.map(|text| {
-            Email::parse(&text).ok_or_else(|| wrong("user_email", "user_email must be an e-mail address"))
+        let email = self.user_email.map(|given| {
+            let text = "user_email must be an e-mail address";
+            Email::parse(&given).ok_or_else(|| Failure::bad_field("user_email", text))
         });
         Ok(demo::PastPayout { created_at, loan_id: self.loan_id, email: email.transpose()?, refusal })
     }

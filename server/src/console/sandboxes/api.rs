@@ -63,7 +63,6 @@ enum GivenStory {
 
 impl NewSandbox {
     fn wish(self) -> Result<Wish, Failure> {
-        let invalid = |field: &'static str, text: &str| Failure::BadField { field, text: text.to_owned() };
         let has_beginning = self.seed.is_some()
             || self.now.is_some()
             || self.frozen.is_some()
@@ -71,16 +70,16 @@ impl NewSandbox {
             || self.screens.is_some();
         if self.story.is_some() && has_beginning {
             let text = "story sets seed, now, frozen and screens, and has no recording: leave them out";
-            return Err(invalid("story", text));
+            return Err(Failure::bad_field("story", text));
         }
         let name = self.name.map(|name| {
             Name::parse(&name).ok_or_else(|| {
-                invalid("name", "name must be 1 to 40 lower-case letters, digits and dashes, without a dash at either end")
+                Failure::bad_field("name", "name must be 1 to 40 lower-case letters, digits and dashes, without a dash at either end")
             })
         });
         let expires_in = self.expires_in.as_deref().map_or(Ok(EXPIRES_IN), duration);
         let wrong_expiry = || {
-            invalid(
+            Failure::bad_field(
                 "expires_in",
                 "expires_in must be a duration such as 90s, 12h or 2d, from 5 s to 365 days",
             )

@@ -157,7 +157,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             let count = visit.sent.parsed("count", "whole number")?.unwrap_or(1);
             if !(1..=MAX_COUNT).contains(&count) {
                 let text = format!("Enter a number from 1 to {MAX_COUNT}");
-                return Err(Failure::BadField { field: "count", text }.into());
+                return Err(Failure::bad_field("count", text).into());
             }
             let mut next = mobile_money.scenario().await?.next;
             next.extend(std::iter::repeat_n(outcome, count));

@@ -41,7 +41,7 @@ fn account_of(email: &str) -> Result<Email, Failure> {
 
 async fn show_staff(sandbox: Sandbox, Path(email): Path<String>) -> Result<Answer<Account>, Failure> {
     let email = account_of(&email)?;
-    super::one(&mut *sandbox.database.read().await?, sandbox.clock.now(), &email).await.map(Answer)
+    super::one(&mut sandbox.database.read().await?, sandbox.clock.now(), &email).await.map(Answer)
 }
 
 async fn change_staff(

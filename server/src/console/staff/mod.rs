@@ -65,20 +65,21 @@ impl AccountToOpen {
     /// # Errors
     /// [`Failure::BadField`].
     pub fn checked(self) -> Result<NewAccount, Failure> {
-        let wrong = |field, text: &str| Failure::BadField { field, text: text.to_owned() };
         let name = |field: &'static str, name: String| {
             let text = format!("{field} must have at least one letter, and none that can't be seen");
-            values::name(&name).map_err(|_| wrong(field, &text))
+            values::name(&name).map_err(|_| Failure::bad_field(field, text))
         };
         let Self { email, username, first_name, last_name, phone_number, role, password } = self;
-        let email = Email::parse(&email)
-            .ok_or_else(|| wrong("email", "email must be an address such as wanjiru@example.com"))?;
+        let email = Email::parse(&email).ok_or_else(|| {
+            Failure::bad_field("email", "email must be an address such as wanjiru@example.com")
+        })?;
         let phone_number = Msisdn::parse(&phone_number).ok_or_else(|| {
-            wrong("phone_number", "phone_number must be a Kenyan mobile number such as +254712345678")
+            let text = "phone_number must be a Kenyan mobile number such as +254712345678";
+            Failure::bad_field("phone_number", text)
         })?;
         if !(MINIMUM_LENGTH..=MAXIMUM_LENGTH).contains(&password.expose_secret().chars().count()) {
             let text = format!("password must have {MINIMUM_LENGTH} to {MAXIMUM_LENGTH} characters");
-            return Err(wrong("password", &text));
+            return Err(Failure::bad_field("password", text));
         }
         let first_name = name("first_name", first_name)?;
         let username = username.map_or_else(|| Ok(first_name.clone()), |given| name("username", given))?;
@@ -100,7 +101,7 @@ pub async fn open(sandbox: &Sandbox, account: AccountToOpen, trail: &Trail) -> R
             Err(ConsoleRefusal::AccountExists(email.to_string()).into())
         }
         Err(failure) => Err(failure),
-        Ok(()) => one(&mut *sandbox.database.read().await?, now, &email).await,
+        Ok(()) => one(&mut sandbox.database.read().await?, now, &email).await,
     }
 }
 

@@ -113,7 +113,7 @@ impl Stories {
 
 /// The refusal of the field `story`, for the reason in this sentence.
 pub fn refused(sentence: &str) -> Failure {
-    Failure::BadField { field: "story", text: sentence.trim_end_matches('.').to_owned() }
+    Failure::bad_field("story", sentence.trim_end_matches('.'))
 }
 
 /// Reads the files of `folder` that have changed, and forgets those that are gone. Returns why the folder can't be read.

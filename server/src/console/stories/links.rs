@@ -120,25 +120,26 @@ const INSERT: &str = "
 /// # Errors
 /// [`Failure::BadField`]; [`ConsoleRefusal::TooManyLinks`].
 pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLink, Failure> {
-    let wrong = |field, text: &str| Failure::BadField { field, text: text.to_owned() };
     let roles = new.roles.unwrap_or_else(|| vec![Role::Agent]);
     let is_twice = |role: &Role| roles.iter().filter(|other| *other == role).count() > 1;
     if roles.is_empty() || roles.iter().any(is_twice) {
-        return Err(wrong("roles", "roles must have at least one role, and each once"));
+        return Err(Failure::bad_field("roles", "roles must have at least one role, and each once"));
     }
     let worlds = new.worlds.unwrap_or(1);
     if !(1..=MAX_WORLDS).contains(&worlds) {
-        return Err(wrong("worlds", "worlds must be between 1 and 1000"));
+        return Err(Failure::bad_field("worlds", "worlds must be between 1 and 1000"));
     }
     let within = |given: Option<String>, usual: &str, longest: Duration| {
         let given = duration(given.as_deref().unwrap_or(usual)).ok();
         given.filter(|time| (MINUTE..=longest).contains(time))
     };
     let lives_for = within(new.lives_for, "2h", LONGEST_LIFE).ok_or_else(|| {
-        wrong("lives_for", "lives_for must be a duration such as 30m or 2h, from 1 minute to 7 days")
+        let text = "lives_for must be a duration such as 30m or 2h, from 1 minute to 7 days";
+        Failure::bad_field("lives_for", text)
     })?;
     let works_for = within(new.works_for, "7d", LONGEST_WORK).ok_or_else(|| {
-        wrong("works_for", "works_for must be a duration such as 12h or 7d, from 1 minute to 365 days")
+        let text = "works_for must be a duration such as 12h or 7d, from 1 minute to 365 days";
+        Failure::bad_field("works_for", text)
     })?;
     let now = server.clock.unset_now();
     let id: LinkId = server.randomness.id(now);
@@ -155,11 +156,10 @@ pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLi
             let roles = roles.iter().map(Role::to_string).collect::<Vec<_>>().join(" ");
             let lives_for_ms = i64::try_from(lives_for.as_millis()).unwrap_or(i64::MAX);
             let (worlds, works_until) = (i64::from(worlds), now.plus(works_for));
-            query(INSERT)
+            Ok(query(INSERT)
                 .bind_all((link_id, fingerprint, story, roles, worlds, lives_for_ms, works_until, now))
                 .run(connection)
-                .await?;
-            Ok(())
+                .await?)
         })
         .await?;
     let portal = server.sandboxes.addresses().portal(&Name::main());
@@ -176,7 +176,7 @@ const ALL: &str = "
 
 /// The links, the newest first.
 pub async fn all(server: &Server) -> Result<Vec<Link>, Failure> {
-    Ok(query_as(ALL).fetch_all(&mut *server.database.read().await?).await?)
+    Ok(query_as(ALL).fetch_all(&mut server.database.read().await?).await?)
 }
 
 const FIND: &str = "
@@ -186,7 +186,7 @@ const FIND: &str = "
 /// The link with this token.
 pub async fn find(server: &Server, token: &str) -> Result<Option<Link>, Failure> {
     let found = query_as(FIND).bind(fingerprint(server, token));
-    Ok(found.fetch_optional(&mut *server.database.read().await?).await?)
+    Ok(found.fetch_optional(&mut server.database.read().await?).await?)
 }
 
 const ROLES: &str = "SELECT roles FROM story_link WHERE link_id = $1";
@@ -222,19 +222,14 @@ const CLAIM: &str = "
 
 /// Counts a sandbox that is going to be made. Returns `false` if the link makes no more.
 pub async fn claim(server: &Server, link: &Link) -> Result<bool, Failure> {
-    let (id, now) = (link.id.clone(), server.clock.unset_now());
-    let claim = async move |connection: &mut Connection| {
-        Ok(query(CLAIM).bind(id).bind(now).execute(connection).await? == 1)
-    };
-    server.database.write(claim).await
+    let claim = query(CLAIM).bind(&link.id).bind(server.clock.unset_now());
+    Ok(server.database.execute(claim).await? == 1)
 }
 
 const RELEASE: &str = "UPDATE story_link SET made = made - 1 WHERE link_id = $1";
 
 /// Counts a sandbox out that was not made after all.
 pub async fn release(server: &Server, link: &Link) -> Result<(), Failure> {
-    let id = link.id.clone();
-    let release =
-        async move |connection: &mut Connection| Ok(query(RELEASE).bind(id).run(connection).await?);
-    server.database.write(release).await
+    server.database.execute(query(RELEASE).bind(&link.id)).await?;
+    Ok(())
 }

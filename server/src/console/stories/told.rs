@@ -13,7 +13,7 @@ use crate::{
 };
 use base::error::Failure;
 use lending::events::{EventKind, Trail};
-use store::{Connection, query, query_as};
+use store::{query, query_as};
 
 /// The story of a sandbox, as it is stored.
 #[derive(Clone, Debug, sqlx_macros::FromRow)]
@@ -86,13 +86,12 @@ const CLAIM: &str = "UPDATE story SET acted = TRUE WHERE done = $1 AND NOT acted
 
 /// Stores that this sandbox tells the story `name` with the text `content`.
 pub(super) async fn tell(sandbox: &Sandbox, name: &str, content: &str) -> Result<(), Failure> {
-    let tell =
-        async |connection: &mut Connection| Ok(query(TELL).bind(name).bind(content).run(connection).await?);
-    sandbox.database.write(tell).await
+    sandbox.database.execute(query(TELL).bind(name).bind(content)).await?;
+    Ok(())
 }
 
 pub(super) async fn stored(sandbox: &Sandbox) -> Result<Option<(Told, Story)>, Failure> {
-    let told: Option<Told> = query_as(TOLD).fetch_optional(&mut *sandbox.database.read().await?).await?;
+    let told: Option<Told> = query_as(TOLD).fetch_optional(&mut sandbox.database.read().await?).await?;
     let Some(told) = told else { return Ok(None) };
     let story = Story::read(&told.name, &told.content);
     let story = story.map_err(|bad| Failure::Internal(format!("the story of a sandbox: {bad}")))?;
@@ -132,10 +131,8 @@ async fn look(sandbox: &Sandbox) -> Result<Option<(Told, Story, Vec<String>)>, F
 
 /// Stores that `done` steps in place of `before` are done, and that the act of the next one is not.
 async fn set_done(sandbox: &Sandbox, before: i64, done: i64) -> Result<(), Failure> {
-    let set_done = async move |connection: &mut Connection| {
-        Ok(query(SET_DONE).bind(before).bind(done).run(connection).await?)
-    };
-    sandbox.database.write(set_done).await
+    sandbox.database.execute(query(SET_DONE).bind(before).bind(done)).await?;
+    Ok(())
 }
 
 /// Does the act of the step that is next, if it has one that is not done yet. Returns the progress of the story then;
@@ -192,11 +189,7 @@ impl Told {
 
     /// Stores that the act of the next step is done. Returns `false` if somebody else was first.
     async fn claim(&self, sandbox: &Sandbox) -> Result<bool, Failure> {
-        let done = self.done;
-        let claim = async move |connection: &mut Connection| {
-            Ok(query(CLAIM).bind(done).execute(connection).await? == 1)
-        };
-        sandbox.database.write(claim).await
+        Ok(sandbox.database.execute(query(CLAIM).bind(self.done)).await? == 1)
     }
 
     fn progress(&self, story: Story, unmet: &[String]) -> Progress {

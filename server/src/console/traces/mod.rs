@@ -83,7 +83,7 @@ pub fn outlines(sandbox: &Sandbox) -> Vec<Outline> {
 pub async fn latest(sandbox: &Sandbox, id: Option<&str>) -> Result<Vec<Trace>, Failure> {
     let kept = sandbox.traces.all();
     let Some(id) = id else { return Ok(kept.iter().filter_map(|trace| Trace::of(trace)).collect()) };
-    let of_payout = trace_of_payout(&mut *sandbox.database.read().await?, id).await?;
+    let of_payout = trace_of_payout(&mut sandbox.database.read().await?, id).await?;
     // The trace itself may be on another server: what it caused here is shown all the same.
     let mut asked: Vec<TraceId> = of_payout.into_iter().chain(TraceId::from_hex(id).ok()).collect();
     asked.extend(kept.iter().filter(|trace| trace.is_of_request(id)).map(|trace| trace.trace_id));

@@ -69,7 +69,7 @@ async fn state(sandbox: &Sandbox) -> Result<String, Failure> {
         Some(_) => "that of another provider".to_owned(),
         None => json!(sandbox.mobile_money.scenario().await?).to_string(),
     };
-    let faults = json!(faults::all(&mut *sandbox.database.read().await?).await?);
+    let faults = json!(faults::all(&mut sandbox.database.read().await?).await?);
     Ok(format!("Clock: {}{stopped}. Mobile money: {scenario}. Faults: {faults}.", clock.now))
 }
 

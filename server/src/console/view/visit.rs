@@ -62,7 +62,7 @@ impl Fields {
     /// [`Failure::BadField`].
     pub fn named<'de, T: Deserialize<'de>>(&'de self, name: &'static str) -> Result<T, Failure> {
         let given: StrDeserializer<'de, Error> = self.text(name).into_deserializer();
-        T::deserialize(given).map_err(|error| Failure::BadField { field: name, text: error.to_string() })
+        T::deserialize(given).map_err(|error| Failure::bad_field(name, error.to_string()))
     }
 
     /// The parameters `names` of the query string, as in the API; empty if they are not given.

@@ -53,8 +53,8 @@ pub async fn open(
 ) -> Result<(), Failure> {
     let NewAccount { email, username, first_name, last_name, phone_number, role, password } = account;
     if !email.is_deliverable() {
-        let text = "email must have only ASCII letters before the @: few mail servers take others".to_owned();
-        return Err(Failure::BadField { field: "email", text });
+        let text = "email must have only ASCII letters before the @: few mail servers take others";
+        return Err(Failure::bad_field("email", text));
     }
     let password_hash = passwords.hash(password).await?;
     let staff_id: StaffId = randomness.id(now);
@@ -85,8 +85,7 @@ pub(super) async fn check_phone(
 ) -> Result<(), Failure> {
     let others: i64 = query_scalar(WITH_PHONE).bind(phone).bind(own).fetch_one(connection).await?;
     if others > 0 {
-        let text = "Another account has this phone number".to_owned();
-        return Err(Failure::BadField { field: "phone_number", text });
+        return Err(Failure::bad_field("phone_number", "Another account has this phone number"));
     }
     Ok(())
 }

@@ -87,7 +87,7 @@ pub async fn send(
 ) -> Result<(), Failure> {
     let (otp, now) = (Otp::draw(&auth.world.randomness), auth.world.clock.now());
     let caller = Caller::new(&auth.fingerprints, &email, address);
-    let staff = Staff::by_email(&mut *auth.world.database.read().await?, &email).await?;
+    let staff = Staff::by_email(&mut auth.world.database.read().await?, &email).await?;
     let device_id = staff.as_ref().and_then(|staff| device.device_id(&auth.fingerprints, staff, now));
     let caller = caller.on(&auth.fingerprints, device_id);
     let needs_password =
@@ -95,12 +95,11 @@ pub async fn send(
     let proof = match staff.filter(|staff| purpose == Purpose::SignIn && needs_password(staff)) {
         None => Proof::NotNeeded,
         Some(staff) => {
-            let password = password.ok_or_else(|| Failure::BadField {
-                field: "password",
-                text: "password is needed: this account requires sign-in codes".to_owned(),
+            let password = password.ok_or_else(|| {
+                Failure::bad_field("password", "password is needed: this account requires sign-in codes")
             })?;
             // Callers over the limit must not reach the expensive hashing.
-            limits::check(&mut *auth.world.database.read().await?, Action::Password, &caller, now).await?;
+            limits::check(&mut auth.world.database.read().await?, Action::Password, &caller, now).await?;
             let stored = staff.password_hash;
             let matches = auth.passwords.matches(password, Some(stored.clone())).await?;
             Proof::Password { matches, stored }

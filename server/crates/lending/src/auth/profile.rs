@@ -74,16 +74,16 @@ impl ProfileChange {
     fn checked(self, staff_id: StaffId, now: UnixMillis) -> Result<(Checked, Option<Password>), Failure> {
         let name = |field: &'static str, text: &str| {
             let name = values::name(text).ok().filter(|name| name.chars().count() <= MAX_NAME);
-            name.ok_or_else(|| Failure::BadField {
-                field,
-                text: format!("{field} must have 1 to {MAX_NAME} characters that can be seen"),
+            name.ok_or_else(|| {
+                let text = format!("{field} must have 1 to {MAX_NAME} characters that can be seen");
+                Failure::bad_field(field, text)
             })
         };
         let first_name = name("first_name", &self.first_name)?;
         let last_name = name("last_name", &self.last_name)?;
-        let phone_number = Msisdn::parse(&self.phone_number).ok_or_else(|| Failure::BadField {
-            field: "phone_number",
-            text: "phone_number must be a Kenyan mobile number such as +254712345678".to_owned(),
+        let phone_number = Msisdn::parse(&self.phone_number).ok_or_else(|| {
+            let text = "phone_number must be a Kenyan mobile number such as +254712345678";
+            Failure::bad_field("phone_number", text)
         })?;
         Ok((Checked { staff_id, first_name, last_name, phone_number, now }, self.current_password))
     }
@@ -156,9 +156,8 @@ async fn change_phone(
     password: Option<Password>,
     details: &'static str,
 ) -> Result<(), Failure> {
-    let Password(password) = password.ok_or_else(|| Failure::BadField {
-        field: "current_password",
-        text: "current_password is needed to change the phone number".to_owned(),
+    let Password(password) = password.ok_or_else(|| {
+        Failure::bad_field("current_password", "current_password is needed to change the phone number")
     })?;
     let world = auth.world.clone();
     let asked = Reauthentication::of(auth, &session, address, password).await?;

@@ -38,7 +38,7 @@ impl Reauthentication {
         let now = auth.world.clock.now();
         let caller = Caller::new(&auth.fingerprints, &session.staff.email, address);
         // Callers over the limit must not reach the expensive hashing.
-        limits::check(&mut *auth.world.database.read().await?, Action::Password, &caller, now).await?;
+        limits::check(&mut auth.world.database.read().await?, Action::Password, &caller, now).await?;
         let stored = Some(session.staff.password_hash.clone());
         let matches = auth.passwords.matches(password, stored).await?;
         let at = auth.world.clock.unset_now();

@@ -78,7 +78,7 @@ pub fn welcome(address: &str) -> String {
 
 /// Fills the database with the data of [`FIRST_SEED`], if it has no accounts yet.
 pub async fn fill_when_empty(auth: &Auth) -> anyhow::Result<Option<Beginning>> {
-    if !is_empty(&mut *auth.world.database.read().await?).await? {
+    if !is_empty(&mut auth.world.database.read().await?).await? {
         return Ok(None);
     }
     let hashes = hash_passwords(&auth.passwords).await?;
@@ -147,8 +147,8 @@ impl DemoData {
             Some(number) => Ok(Some(Self::Seeded(number.into()))),
             None if *seed == "empty" => Ok(Some(Self::Empty)),
             None => {
-                let text = "seed must be a whole number from 0 to 4294967295, or `empty`".to_owned();
-                Err(Failure::BadField { field: "seed", text })
+                let text = "seed must be a whole number from 0 to 4294967295, or `empty`";
+                Err(Failure::bad_field("seed", text))
             }
         }
     }

@@ -41,16 +41,14 @@ const ADD_STAFF: &str = "
 /// A loan, and the time at which it was paid out.
 type Loan = (PendingLoan, Option<UnixMillis>);
 
-fn wrong(text: String) -> Failure {
-    Failure::BadField { field: "recording", text }
-}
-
 /// Blames the recording for rows that a constraint of the database rejected.
 fn refused(failure: Failure) -> Failure {
     match failure {
         Failure::Storage(sqlx::Error::Database(error)) => {
             tracing::info!(%error, "recording.refused");
-            wrong("a loan or payout of the recording can't be added: is this recording in the database already?".to_owned())
+            let text = "a loan or payout of the recording can't be added: is this recording in the database \
+                        already?";
+            Failure::bad_field("recording", text)
         }
         failure => failure,
     }
@@ -101,7 +99,8 @@ impl Recording {
         let mut payouts = self.disbursement_records.clone();
         for payout in &mut payouts {
             if payout.status != PayoutStatus::Failed && !live.insert(payout.loan_id.clone()) {
-                return Err(wrong(format!("the loan {} was paid twice", payout.loan_id)));
+                let text = format!("the loan {} was paid twice", payout.loan_id);
+                return Err(Failure::bad_field("recording", text));
             }
             let ended_at = payout.processed_at.unwrap_or(payout.created_at);
             payout.processed_at = (payout.status != PayoutStatus::Pending).then_some(ended_at);
@@ -115,7 +114,8 @@ impl Recording {
         for loan in &self.pending_loans {
             let approved = PendingLoan { loan_status: LoanStatus::Approved, ..loan.clone() };
             if pending.insert(&loan.loan_id, (approved, None)).is_some() {
-                return Err(wrong(format!("the loan {} is listed twice", loan.loan_id)));
+                let text = format!("the loan {} is listed twice", loan.loan_id);
+                return Err(Failure::bad_field("recording", text));
             }
         }
         let mut others = BTreeMap::new();

@@ -43,7 +43,7 @@ pub async fn seed(
     records: u32,
     mut progress: impl FnMut(u32),
 ) -> anyhow::Result<()> {
-    let mut generator = Generator::read(&mut *database.read().await?, now, seed).await?;
+    let mut generator = Generator::read(&mut database.read().await?, now, seed).await?;
     anyhow::ensure!(
         !generator.staff.is_empty(),
         "no account is active, so nobody can approve or pay loans; add one with `mkopo user add`, or \
@@ -114,8 +114,7 @@ pub async fn pay_in_the_past(
         generator.staff.retain(|staff| staff.email == email.as_str());
     }
     if generator.staff.is_empty() {
-        let text = "user_email must be that of an active account".to_owned();
-        return Err(Failure::BadField { field: "user_email", text });
+        return Err(Failure::bad_field("user_email", "user_email must be that of an active account"));
     }
     let mut demo = generator.demo(0);
     let loan = match loan_id {

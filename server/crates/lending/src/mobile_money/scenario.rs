@@ -84,7 +84,7 @@ pub(super) const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 W
 impl MobileMoney {
     /// The current scenario.
     pub async fn scenario(&self) -> Result<Scenario, Failure> {
-        read(&mut *self.database.read().await?).await
+        read(&mut self.database.read().await?).await
     }
 
     /// Changes the scenario from the next payment on.
@@ -110,12 +110,11 @@ impl ScenarioChange {
     /// [`Failure::BadField`].
     pub fn check(&self) -> Result<(), Failure> {
         if self.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float.0)) {
-            let text = "float must be between 0 and 2^53 - 1".to_owned();
-            return Err(Failure::BadField { field: "float", text });
+            return Err(Failure::bad_field("float", "float must be between 0 and 2^53 - 1"));
         }
         if self.spread_percent.is_some_and(|spread| spread > MAX_SPREAD_PERCENT) {
             let text = format!("spread_percent must be between 0 and {MAX_SPREAD_PERCENT}");
-            return Err(Failure::BadField { field: "spread_percent", text });
+            return Err(Failure::bad_field("spread_percent", text));
         }
         Ok(())
     }

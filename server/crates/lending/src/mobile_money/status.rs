@@ -70,7 +70,7 @@ const INSERT_VOID: &str = "
 impl MobileMoney {
     /// The status of the payment that was requested under `originator_id`.
     pub async fn status(&self, originator_id: &TransactionId) -> Result<Status, Failure> {
-        look_up(&mut *self.database.read().await?, originator_id, &self.clock).await
+        look_up(&mut self.database.read().await?, originator_id, &self.clock).await
     }
 
     /// The status of a request that has expired, made final: if no request has arrived, the id is voided, and

@@ -19,7 +19,7 @@ use super::Outbox;
 use base::{clock::UnixMillis, error::Failure, ids::MessageId};
 use settings::Settings;
 use store::{
-    Connection, query, query_as, query_scalar,
+    query, query_as, query_scalar,
     sweep::{self, Sweep},
 };
 
@@ -66,7 +66,7 @@ pub async fn next_delivery(outbox: &Outbox) -> Result<Option<Duration>, Failure>
         return Ok(None);
     }
     let next: Option<UnixMillis> =
-        query_scalar(NEXT_DELIVERY).fetch_one(&mut *outbox.world.database.read().await?).await?;
+        query_scalar(NEXT_DELIVERY).fetch_one(&mut outbox.world.database.read().await?).await?;
     Ok(next.map(|next| next.since(outbox.world.clock.now())))
 }
 
@@ -194,21 +194,16 @@ async fn attempt(outbox: &Outbox, mailer: &Mailer, message: Claimed) -> Result<(
         Ok(()) => tracing::info!(message.id = %message_id, attempts, "outbox.sent"),
         Err(error) => tracing::warn!(message.id = %message_id, attempts, error, "outbox.not_sent"),
     }
-    outbox
-        .world
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
-            match outcome {
-                Ok(()) => query(SENT).bind(message_id).bind(now).execute(connection).await?,
-                Err(error) => {
-                    let error: String = error.chars().take(MAX_ERROR_LENGTH).collect();
-                    let next = is_allowed.then(|| now.plus(wait_after(attempts)));
-                    query(NOT_SENT).bind(message_id).bind(next).bind(error).execute(connection).await?
-                }
-            };
-            Ok(())
-        })
-        .await
+    let recorded = match outcome {
+        Ok(()) => query(SENT).bind(message_id).bind(now),
+        Err(error) => {
+            let error: String = error.chars().take(MAX_ERROR_LENGTH).collect();
+            let next = is_allowed.then(|| now.plus(wait_after(attempts)));
+            query(NOT_SENT).bind(message_id).bind(next).bind(error)
+        }
+    };
+    outbox.world.database.execute_in_turn(recorded).await?;
+    Ok(())
 }
 
 /// Returns the wait after an attempt: 1 s after the first, doubled after each further one, up to one minute.

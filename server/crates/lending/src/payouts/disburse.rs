@@ -162,7 +162,7 @@ const CLAIMED_IN: &str = "
 /// The copy of the data in which the claim for `payment` is, unless a reset or a restore put it there.
 async fn claimed_in(payouts: &Payouts, payment: &Payment) -> Result<Option<DataCopy>, Failure> {
     let claimed = query_as(CLAIMED_IN).bind(&payment.originator_id).bind(payment.copy.generation);
-    Ok(claimed.fetch_optional(&mut *payouts.world.database.read().await?).await?)
+    Ok(claimed.fetch_optional(&mut payouts.world.database.read().await?).await?)
 }
 
 /// A payout that has not settled in time, with the answer 'accepted' stored for a call with a key, unless the payout

@@ -30,7 +30,7 @@ use base::{
     kes::Kes,
     phone::Msisdn,
 };
-use store::{Connection, QueryAs, query, query_as, version::DataCopy};
+use store::{QueryAs, query, query_as, version::DataCopy};
 
 /// Poll interval for payouts that are due: those of other servers, too. If one is due sooner, this server wakes then.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
@@ -63,7 +63,7 @@ const NEXT_CHECK: &str = "SELECT min(check_at), min(check_by) FROM payout WHERE 
 /// Returns the time until a payout is due to be queried; `None` if none is pending.
 pub async fn next_check(payouts: &Payouts) -> Result<Option<Duration>, Failure> {
     let (check_at, check_by): (Option<UnixMillis>, Option<UnixMillis>) =
-        query_as(NEXT_CHECK).fetch_one(&mut *payouts.world.database.read().await?).await?;
+        query_as(NEXT_CHECK).fetch_one(&mut payouts.world.database.read().await?).await?;
     let Now { set, unset } = Now::on(&payouts.world.clock);
     // A frozen clock does not reach a later time.
     let is_reached = |at: &UnixMillis| payouts.world.clock.setting().frozen_at.is_none() || *at <= set;
@@ -114,14 +114,9 @@ fn succeeded<T>(result: &Result<T, Failure>) -> bool {
 const MAKE_DUE: &str = "UPDATE payout SET check_at = $1 WHERE status = 'PENDING' AND check_at > $1";
 
 async fn make_due(payouts: &Payouts) -> Result<(), Failure> {
-    let now = payouts.world.clock.now();
-    payouts
-        .world
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
-            Ok(query(MAKE_DUE).bind(now).run(connection).await?)
-        })
-        .await
+    let make_due = query(MAKE_DUE).bind(payouts.world.clock.now());
+    payouts.world.database.execute_in_turn(make_due).await?;
+    Ok(())
 }
 
 /// Queries every payout that is due now, and returns the number settled. Rounds of one process are

@@ -106,8 +106,8 @@ async fn set(
 impl Preferences {
     fn check(&self) -> Result<(), Failure> {
         if self.time_zone.as_deref().is_some_and(|name| values::time_zone(name).is_err()) {
-            let text = "time_zone must be the name of a time zone such as Africa/Nairobi, or null".to_owned();
-            return Err(Failure::BadField { field: "time_zone", text });
+            let text = "time_zone must be the name of a time zone such as Africa/Nairobi, or null";
+            return Err(Failure::bad_field("time_zone", text));
         }
         Ok(())
     }

@@ -12,5 +12,5 @@ pub fn for_admins() -> Router {
 }
 
 async fn rules(Extension(world): Extension<World>) -> Result<Answer<PortalRules>, Failure> {
-    Ok(Answer(all(&world, &mut *world.database.read().await?).await?))
+    Ok(Answer(all(&world, &mut world.database.read().await?).await?))
 }

@@ -102,20 +102,18 @@ impl NewPortalRules {
     /// [`Failure::BadField`].
     pub fn check(&self, world: &World) -> Result<(), Failure> {
         let longest = i64::from(world.settings.session_minutes);
-        let wrong = |field, text| Err(Failure::BadField { field, text });
         let shortest = MIN_SESSION_MINUTES.min(longest);
         if !(shortest..=longest).contains(&self.session_minutes) {
-            return wrong("session_minutes", format!("session_minutes must be from {shortest} to {longest}"));
+            let text = format!("session_minutes must be from {shortest} to {longest}");
+            return Err(Failure::bad_field("session_minutes", text));
         }
         if self.maximum_amount.is_some_and(|maximum| !(1..=LARGEST_INTEGER).contains(&maximum.0)) {
-            return wrong(
-                "maximum_amount",
-                "maximum_amount must be between 1 and 2^53 - 1, or null".to_owned(),
-            );
+            let text = "maximum_amount must be between 1 and 2^53 - 1, or null";
+            return Err(Failure::bad_field("maximum_amount", text));
         }
         if !(0..=MAX_RETRY_ATTEMPTS).contains(&self.retry_attempts) {
             let text = format!("retry_attempts must be from 0 to {MAX_RETRY_ATTEMPTS}");
-            return wrong("retry_attempts", text);
+            return Err(Failure::bad_field("retry_attempts", text));
         }
         Ok(())
     }

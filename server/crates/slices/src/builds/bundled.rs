@@ -103,7 +103,7 @@ impl Bundled {
     pub async fn of(slices: &Slices) -> Result<Self, Failure> {
         let bundled = Self::read(slices.settings.portal_dir.as_deref()).await?;
         let Some(id) = &slices.sandbox_id else { return Ok(bundled) };
-        let of_main = super::all(&mut *slices.shared.database.read().await?, &bundled).await?;
+        let of_main = super::all(&mut slices.shared.database.read().await?, &bundled).await?;
         let slices = of_main.into_iter().map(|slice| (slice.name.clone(), Given::from(slice))).collect();
         Ok(Self { sandbox_id: Some(id.clone()), slices })
     }

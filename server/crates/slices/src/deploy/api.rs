@@ -62,7 +62,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
         let (caller, now) = (Caller::without_account(address.0), slices.clock.unset_now());
         // Tokens are in the store of `main`, whatever sandbox they deploy to.
         let database = &slices.shared.database;
-        limits::check(&mut *database.read().await?, Action::DeployToken, &caller, now).await?;
+        limits::check(&mut database.read().await?, Action::DeployToken, &caller, now).await?;
         let refused = match redeem(database, &given, now).await {
             Ok(token) => return Ok(Self { token, address }),
             Err(failure) => failure,

@@ -78,7 +78,7 @@ async fn warn_if_unknown(
 async fn make(slices: &Slices, slice: SliceName) -> Result<String, Failure> {
     let (database, now) = (&slices.shared.database, slices.clock.unset_now());
     let trail = Trail::of_command_line(now);
-    let all = list(&mut *database.read().await?).await?;
+    let all = list(&mut database.read().await?).await?;
     if all.iter().any(|token| token.slice == slice.as_str() && token.name == NAME) {
         let (slice, name) = (slice.as_str().to_owned(), NAME.to_owned());
         revoke(database, slice, name, &trail).await?;

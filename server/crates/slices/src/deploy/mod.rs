@@ -11,10 +11,7 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::{
-    build::SliceName,
-    refusal::{SliceRefusal, bad_field},
-};
+use crate::{build::SliceName, refusal::SliceRefusal};
 use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
 use lending::events::{Entry, EventKind, Trail};
 use settings::values;
@@ -64,11 +61,12 @@ impl NewToken {
         let wrong_slice =
             "The name of a slice is mfe- and lower-case letters, digits and dashes, such as mfe-repayments";
         let wrong_name = "The name of a token has up to 60 letters, digits, dashes and dots";
+        let name = values::token_name(name.unwrap_or(NAME));
         Ok(Self {
-            slice: SliceName::parse(slice).ok_or_else(|| bad_field("slice", wrong_slice))?,
-            name: values::token_name(name.unwrap_or(NAME)).map_err(|_| bad_field("name", wrong_name))?,
+            slice: SliceName::parse(slice).ok_or_else(|| Failure::bad_field("slice", wrong_slice))?,
+            name: name.map_err(|_| Failure::bad_field("name", wrong_name))?,
             lifetime: values::lifetime(expires_in.unwrap_or(EXPIRES_IN))
-                .map_err(|_| bad_field("expires_in", "A token is valid for 1d to 3650d"))?,
+                .map_err(|_| Failure::bad_field("expires_in", "A token is valid for 1d to 3650d"))?,
         })
     }
 }

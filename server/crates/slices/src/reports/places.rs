@@ -58,7 +58,7 @@ pub(super) async fn places(
     if named.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let builds = all(&mut *slices.database.read().await?, bundled).await?;
+    let builds = all(&mut slices.database.read().await?, bundled).await?;
     let mut files = BTreeMap::new();
     for build in named {
         if let Some(of_build) = files_of(slices, &builds, &build).await? {
@@ -92,7 +92,7 @@ async fn files_of(
     Ok(match build.map(|build| build.origin) {
         Some(Origin::Published) => {
             let paths = query_as(PATHS).bind(name).bind(version);
-            let paths: Vec<(String,)> = paths.fetch_all(&mut *slices.database.read().await?).await?;
+            let paths: Vec<(String,)> = paths.fetch_all(&mut slices.database.read().await?).await?;
             Some(Files::Published(paths.into_iter().map(|(path,)| path).collect()))
         }
         Some(Origin::Bundled) => {
@@ -171,7 +171,7 @@ async fn look_up(
     let map = match files {
         Files::Published(_) => {
             let map = query_scalar(MAP).bind(name).bind(version).bind(path);
-            map.fetch_optional(&mut *slices.database.read().await?).await?
+            map.fetch_optional(&mut slices.database.read().await?).await?
         }
         Files::Bundled(folder) => {
             let path = folder.join(path);

@@ -12,7 +12,7 @@ pub use self::{
     bucket::Bucket,
     plan::{Plan, Step},
 };
-use crate::{build::SliceName, refusal::bad_field};
+use crate::build::SliceName;
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, query, query_as};
 
@@ -50,11 +50,13 @@ impl Share {
             (None, None) => Ok(None),
             (Some(percent @ ..=100), None) => Ok(Some(Self { percent, plan: None })),
             (None, Some(plan)) => {
-                let plan: Plan = plan.parse().map_err(|text| Failure::BadField { field: "plan", text })?;
+                let plan: Plan = plan.parse().map_err(|text: String| Failure::bad_field("plan", text))?;
                 Ok(Some(Self { percent: plan.first().percent, plan: Some(plan) }))
             }
-            (Some(_), None) => Err(bad_field("percent", "A percentage is a whole number from 0 to 100")),
-            (Some(_), Some(_)) => Err(bad_field("plan", "Give either a percentage or a plan")),
+            (Some(_), None) => {
+                Err(Failure::bad_field("percent", "A percentage is a whole number from 0 to 100"))
+            }
+            (Some(_), Some(_)) => Err(Failure::bad_field("plan", "Give either a percentage or a plan")),
         }
     }
 
