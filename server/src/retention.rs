@@ -19,7 +19,8 @@ const RETRY_INTERVAL: Duration = Duration::from_mins(1);
 /// Deletes old data for as long as the future is polled. Of several servers, only one does so.
 pub async fn keep_deleting(slices: Slices, lease: Arc<ServerLease>) {
     loop {
-        let next = match delete_old_if_first(&slices, &lease).await {
+        let round = async { if lease.is_first().await? { delete_old(&slices).await } else { Ok(()) } };
+        let next = match round.await {
             Ok(()) => INTERVAL,
             Err(failure) => {
                 tracing::warn!(?failure, "retention.round_failed");
@@ -28,10 +29,6 @@ pub async fn keep_deleting(slices: Slices, lease: Arc<ServerLease>) {
         };
         slices.clock.sleep(next).await;
     }
-}
-
-async fn delete_old_if_first(slices: &Slices, lease: &ServerLease) -> Result<(), Failure> {
-    if lease.is_first().await? { delete_old(slices).await } else { Ok(()) }
 }
 
 /// Deletes everything in the world of `slices` that is older than the settings allow, by real time too: nothing is lost when the

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
     process,
@@ -20,6 +20,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
 use store::{Connection, Database, query};
+use tempfile::TempPath;
 
 /// The database and the backup file.
 #[derive(clap::Args, Debug)]
@@ -58,18 +59,17 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
         .await
         .map_err(said_once)
         .with_context(|| format!("can't open the database {}", database.display()))?;
-    let part = PartialFile::beside(if is_piped { &database } else { &file });
     let copied = async {
-        part.create()?;
-        let path = part.0.to_str().context("its path is not valid UTF-8")?;
+        let (mut copy, part) = partial_file(if is_piped { &database } else { &file })?;
+        let path = part.to_str().context("its path is not valid UTF-8")?;
         sqlx::query(COPY).bind(path).execute(&mut data).await?;
-        check(&part.0).await?;
+        check(&part).await?;
         if is_piped {
-            io::copy(&mut File::open(&part.0)?, &mut io::stdout().lock())?;
+            io::copy(&mut copy, &mut io::stdout().lock())?;
             return Ok(());
         }
-        File::open(&part.0)?.sync_all()?;
-        rename(&part.0, &file)
+        copy.sync_all()?;
+        rename(&part, &file)
     };
     copied.await.with_context(|| format!("can't write to {name}"))?;
     data.close().await?;
@@ -91,12 +91,12 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
         Box::new(File::open(&file).with_context(|| format!("can't read {name}"))?)
     };
     let part = receive(copy, &database)?;
-    check(&part.0).await.with_context(|| format!("{name} is not a valid backup of Mkopo's data"))?;
+    check(&part).await.with_context(|| format!("{name} is not a valid backup of Mkopo's data"))?;
     let replaced = with_suffix(&database, ".replaced");
     if database.exists() {
         merge_log(&database).await?;
     }
-    keep_trail(&database, &part.0).await.context("the audit trail could not be kept")?;
+    keep_trail(&database, &part).await.context("the audit trail could not be kept")?;
     if database.exists() {
         // The log of a database that can't be opened must stay with that database.
         for log in ["-wal", "-shm"] {
@@ -108,7 +108,7 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
         rename(&database, &replaced)?;
         eprintln!("The previous data is in {}.", replaced.display());
     }
-    rename(&part.0, &database)?;
+    rename(&part, &database)?;
     eprintln!("Restored the data from {name}.");
     Ok(())
 }
@@ -125,23 +125,21 @@ pub async fn begin_from(store: &StoreSettings, file: &Path) -> anyhow::Result<()
     }
     let taken = File::open(file).with_context(|| format!("can't read {}", file.display()))?;
     let part = receive(taken, &database)?;
-    check(&part.0).await.with_context(|| format!("{} is not a sandbox of Mkopo", file.display()))?;
-    rename(&part.0, &database)
+    check(&part).await.with_context(|| format!("{} is not a sandbox of Mkopo", file.display()))?;
+    rename(&part, &database)
 }
 
 /// Writes what `from` has into a file beside the `database`, whose folder may not be there yet.
-fn receive(mut from: impl io::Read, database: &Path) -> anyhow::Result<PartialFile> {
-    let part = PartialFile::beside(database);
+fn receive(mut from: impl io::Read, database: &Path) -> anyhow::Result<TempPath> {
     database
         .parent()
         .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| part.create())
-        .and_then(|mut to| {
+        .and_then(|()| partial_file(database))
+        .and_then(|(mut to, part)| {
             io::copy(&mut from, &mut to)?;
-            to.sync_all()
+            to.sync_all().map(|()| part)
         })
-        .with_context(|| format!("can't write {}", database.display()))?;
-    Ok(part)
+        .with_context(|| format!("can't write {}", database.display()))
 }
 
 /// Adds to the backup `part` the events in `database` since the backup, and an event for the restore.
@@ -207,30 +205,13 @@ async fn trail_since(database: &Path, restored: &Database) -> anyhow::Result<Vec
     Ok(events?)
 }
 
-/// A temporary file, deleted on drop unless it was renamed.
-struct PartialFile(PathBuf);
-
-impl PartialFile {
-    fn beside(file: &Path) -> Self {
-        Self(with_suffix(file, &format!(".part-{}", process::id())))
-    }
-
-    /// Creates the file, readable by this user only.
-    fn create(&self) -> io::Result<File> {
-        // Left over from a crash.
-        _ = fs::remove_file(&self.0);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&self.0)
-    }
-}
-
-impl Drop for PartialFile {
-    fn drop(&mut self) {
-        _ = fs::remove_file(&self.0);
-    }
+/// Creates a file beside `file`, for this user only, like all that commands create ([`super::run`]). It is deleted on
+/// drop, unless it was renamed.
+fn partial_file(file: &Path) -> io::Result<(File, TempPath)> {
+    let part = with_suffix(file, &format!(".part-{}", process::id()));
+    // Left over from a crash.
+    _ = fs::remove_file(&part);
+    Ok((File::create_new(&part)?, TempPath::try_from_path(part)?))
 }
 
 /// Merges the log into the database, which needs exclusive access.

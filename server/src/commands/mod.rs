@@ -18,17 +18,6 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, error::ContextKind};
 
-pub use self::{
-    data::DataCommand,
-    provider::ProviderCommand,
-    ready::ReadySettings,
-    sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
-    seed::SeedSettings,
-    server::ServerArguments,
-    slice::{SliceCommand, SliceSettings},
-    story::{AddLink, StoryCommand},
-    user::{AddUser, UserCommand},
-};
 use settings::Settings;
 
 /// Runs the command that was typed, and returns its exit code.
@@ -107,25 +96,25 @@ pub enum Command {
     /// Run the service in demo mode until it is stopped: with demo data, and demo accounts with a known password.
     Demo(Settings),
     /// Check that the service on this machine is ready, for health checks.
-    Ready(ReadySettings),
+    Ready(ready::ReadySettings),
     /// Manage the accounts of staff.
     #[command(subcommand)]
-    User(UserCommand),
+    User(user::UserCommand),
     /// Copy, back up or restore all data.
     #[command(subcommand)]
-    Data(DataCommand),
+    Data(data::DataCommand),
     /// Add generated loans and records, for load tests.
-    Seed(SeedSettings),
+    Seed(seed::SeedSettings),
     /// Publish builds of slices, and choose which are live.
-    Slice(SliceSettings),
+    Slice(slice::SliceSettings),
     /// Try a provider before the portal runs on it.
     #[command(subcommand)]
-    Provider(ProviderCommand),
+    Provider(provider::ProviderCommand),
     /// Make, list and remove sandboxes.
-    Sandbox(SandboxSettings),
+    Sandbox(sandbox::SandboxSettings),
     /// Check the files of stories, and make links for guests.
     #[command(subcommand)]
-    Story(StoryCommand),
+    Story(story::StoryCommand),
 }
 
 impl Command {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     server::{Body, ServerArguments, given},
-    terminal::{elements, print_list},
+    terminal::{elements, print_list, text},
 };
 use crate::{console::stories::read_file, sandboxes::Name};
 use lending::demo::Recording;
@@ -96,15 +96,15 @@ impl AddSandbox {
         let seed = self.seed.as_deref();
         let seed = seed.map(|seed| seed.parse::<u32>().map_or_else(|_| json!(seed), |seed| json!(seed)));
         let recording = self.from.as_deref().map(Recording::read).transpose()?;
-        Ok(given([
-            ("name", self.name.as_ref().map(|name| json!(name))),
-            ("seed", seed),
-            ("now", self.now.as_ref().map(|now| json!(now))),
-            ("expires_in", self.expires_in.as_ref().map(|expires_in| json!(expires_in))),
-            ("frozen", self.frozen.then_some(json!(true))),
-            ("story", self.story.as_deref().map(story).transpose()?),
-            ("recording", recording.map(|recording| json!(recording))),
-        ]))
+        Ok(given(json!({
+            "name": self.name,
+            "seed": seed,
+            "now": self.now,
+            "expires_in": self.expires_in,
+            "frozen": self.frozen.then_some(true),
+            "story": self.story.as_deref().map(story).transpose()?,
+            "recording": recording,
+        })))
     }
 }
 
@@ -126,12 +126,7 @@ fn print_made(made: &Value) -> anyhow::Result<()> {
 }
 
 fn print_all(all: &Value, is_json: bool) -> anyhow::Result<()> {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Null => "-".to_owned(),
-        other => other.to_string(),
-    };
     let fields = ["name", "url", "calls", "last_used_at", "expires_at", "size"];
-    let rows = elements(all).map(|one| fields.map(|field| text(&one[field])));
+    let rows = elements(all).map(|one| fields.map(|field| text(&one[field], "-")));
     print_list(all, is_json, rows)
 }

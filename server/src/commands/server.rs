@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use anyhow::{Context, bail};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use ureq::{
     http::Request,
     tls::{Certificate, RootCerts, TlsConfig},
@@ -99,13 +99,12 @@ impl ServerArguments {
     }
 }
 
-/// A JSON object of the fields that are given.
-pub fn given<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    fields
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect::<Map<_, _>>()
-        .into()
+/// `object` without the fields that are not given, which are null.
+pub fn given(mut object: Value) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    object
 }
 
 /// A running service.

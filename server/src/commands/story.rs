@@ -118,12 +118,12 @@ fn check(files: &[PathBuf]) -> anyhow::Result<()> {
 
 impl AddLink {
     fn body(&self) -> Value {
-        given([
-            ("story", Some(json!(self.story))),
-            ("roles", (!self.roles.is_empty()).then(|| json!(self.roles))),
-            ("worlds", self.worlds.map(|worlds| json!(worlds))),
-            ("lives_for", self.lives_for.as_ref().map(|time| json!(time))),
-            ("works_for", self.works_for.as_ref().map(|time| json!(time))),
-        ])
+        given(json!({
+            "story": self.story,
+            "roles": Some(&self.roles).filter(|roles| !roles.is_empty()),
+            "worlds": self.worlds,
+            "lives_for": self.lives_for,
+            "works_for": self.works_for,
+        }))
     }
 }

@@ -48,7 +48,11 @@ pub fn elements(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// The text of a cell, or `missing` without one.
+/// The text of a cell, or `missing` if the value is null.
 pub fn text(value: &Value, missing: &str) -> String {
-    value.as_str().unwrap_or(missing).to_owned()
+    match value {
+        Value::Null => missing.to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }

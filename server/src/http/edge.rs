@@ -20,7 +20,7 @@ use crate::{
     http::shared_body::SharedBody,
     sandboxes::{Sandbox, not_found_page},
 };
-use base::error::{Failure, FailureBody, FailureFormat, PROBLEM_JSON, failure_media_type};
+use base::error::{Failure, FailureFormat, PROBLEM_JSON, failure_media_type};
 use contract::API;
 use settings::Settings;
 use web::accept::{self, items, quality};
@@ -212,11 +212,11 @@ pub fn shortened(path: &str) -> &str {
 
 /// Writes the body of a failed response that has none yet.
 pub fn write_failure(response: &mut Response<Body>, format: &FailureFormat) {
-    let Some(failure) = response.extensions_mut().remove::<FailureBody>() else { return };
+    let Some(failure) = response.extensions_mut().remove::<Arc<Failure>>() else { return };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, failure_media_type(format.problem));
     headers.remove(header::CONTENT_LENGTH);
-    *response.body_mut() = failure.to_json(&format.request_id, format.problem).into();
+    *response.body_mut() = failure.to_json(format).into();
 }
 
 /// Reads the whole body before the call starts, so that no call holds resources while its client is

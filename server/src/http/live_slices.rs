@@ -24,7 +24,7 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
             "product": settings.product(),
             "time_zone": settings.time_zone.iana_name(),
             "demo": settings.demo,
-            "console": sandbox.server.sandboxes.addresses().console(&sandbox.name).filter(|_| settings.demo),
+            "console": sandbox.server.sandboxes.addresses.console(&sandbox.name).filter(|_| settings.demo),
             "allow_override": settings.allows_slice_override(),
             "slice_origins": settings.slice_origins,
             "reports": sandbox.is_main() && listed.shell.is_some(),

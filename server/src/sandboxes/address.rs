@@ -104,18 +104,19 @@ impl Addresses {
 
     /// The addresses of all sandboxes' portals, as a policy for browsers names them.
     pub fn all_portals(&self) -> String {
-        let (scheme, host) = self.portal.split_once("://").unwrap_or(("http", &self.portal));
-        format!("{scheme}://*.{}{}", self.domain, &host[without_port(host).len()..])
+        self.below_domain("*", &self.portal)
     }
 
-    /// The scheme and the port of `origin` at the subdomain of `name`.
+    /// `origin`, or for sandboxes besides `main` its scheme and port at the subdomain of `name`.
     fn at_subdomain(&self, name: &Name, origin: &str) -> String {
-        if name.is_main() {
-            return origin.to_owned();
-        }
+        if name.is_main() { origin.to_owned() } else { self.below_domain(name.as_str(), origin) }
+    }
+
+    /// The scheme and the port of `origin` at `subdomain`.
+    fn below_domain(&self, subdomain: &str, origin: &str) -> String {
         let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
         let port = &host[without_port(host).len()..];
-        format!("{scheme}://{name}.{}{port}", self.domain)
+        format!("{scheme}://{subdomain}.{}{port}", self.domain)
     }
 }
 

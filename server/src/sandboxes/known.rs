@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use tokio::sync::{RwLock, watch};
+use tokio::sync::{OwnedSemaphorePermit, RwLock, Semaphore, watch};
+use tokio_util::task::TaskTracker;
 
 use super::{Kept, Record, Sandbox, records::Use};
 use base::clock::UnixMillis;
@@ -21,6 +22,10 @@ const TAKE_OVER: Duration = Duration::from_mins(10);
 pub struct Known {
     pub record: Record,
     state: Mutex<State>,
+    /// Those who use the sandbox, which is not closed meanwhile.
+    pub(super) in_use: TaskTracker,
+    /// One permit, for the background work.
+    work: Arc<Semaphore>,
     pub(super) open: RwLock<Option<OpenSandbox>>,
 }
 
@@ -29,17 +34,14 @@ struct State {
     last_used_at: UnixMillis,
     /// When it goes, whether it is used or not; `None` for never.
     ends_at: Option<UnixMillis>,
-    /// `true` if its end can be put off.
-    may_keep: bool,
+    /// `true` once its end was put off.
+    kept_longer: bool,
     /// When its use was stored last, and the number of calls stored then and received since.
     stored_at: UnixMillis,
     stored_calls: i64,
     new_calls: i64,
-    /// The number of callers that hold it.
-    running: usize,
     /// When its background work is due.
     work_at: UnixMillis,
-    is_working: bool,
     /// When old rows were last deleted, or the sandbox was opened.
     swept_at: UnixMillis,
     /// Once set, the sandbox is not opened again.
@@ -60,28 +62,22 @@ impl Known {
         let state = State {
             last_used_at: record.last_used_at,
             ends_at: record.ends_at,
-            may_keep: record.may_keep(),
+            kept_longer: record.kept,
             stored_at: record.last_used_at,
             stored_calls: record.calls,
             new_calls: 0,
-            running: 0,
             work_at: UnixMillis(i64::MIN),
-            is_working: false,
             swept_at: UnixMillis(0),
             is_removed: false,
             kept: None,
         };
-        Self { record, state: Mutex::new(state), open: RwLock::default() }
-    }
-
-    /// Keeps the sandbox from being closed until [`Known::release`].
-    pub fn hold(&self) {
-        self.state.lock().running += 1;
-    }
-
-    /// Allows the sandbox to be closed again.
-    pub fn release(&self) {
-        self.state.lock().running -= 1;
+        Self {
+            record,
+            state: Mutex::new(state),
+            in_use: TaskTracker::new(),
+            work: Arc::new(Semaphore::new(1)),
+            open: RwLock::default(),
+        }
     }
 
     /// Counts a call.
@@ -89,11 +85,6 @@ impl Known {
         let mut state = self.state.lock();
         state.new_calls += 1;
         state.last_used_at = state.last_used_at.max(now);
-    }
-
-    /// The number of callers that hold the sandbox.
-    pub fn running(&self) -> usize {
-        self.state.lock().running
     }
 
     /// When it was last used.
@@ -114,17 +105,17 @@ impl Known {
         state.ends_at.map_or(unused, |ends_at| ends_at.min(unused))
     }
 
-    /// When it goes, whether it is used or not, if it does, and whether that can be put off.
-    pub fn end(&self) -> (Option<UnixMillis>, bool) {
+    /// Its row, with the end as it is now.
+    pub fn current_record(&self) -> Record {
         let state = self.state.lock();
-        (state.ends_at, state.may_keep)
+        Record { ends_at: state.ends_at, kept: state.kept_longer, ..self.record.clone() }
     }
 
     /// Records that its end was put off.
     pub fn keep_until(&self, ends_at: UnixMillis) {
         let mut state = self.state.lock();
         state.ends_at = Some(ends_at);
-        state.may_keep = false;
+        state.kept_longer = true;
     }
 
     /// Returns `true` if the use of the sandbox is to be stored.
@@ -180,15 +171,14 @@ impl Known {
         is_due
     }
 
-    /// Begins background work, unless it runs already.
-    pub fn begin_work(self: &Arc<Self>) -> Option<Working> {
-        let was_working = std::mem::replace(&mut self.state.lock().is_working, true);
-        (!was_working).then(|| Working(Arc::clone(self)))
+    /// Begins background work, which runs until the permit is dropped, unless some runs already.
+    pub fn begin_work(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.work).try_acquire_owned().ok()
     }
 
     /// Returns `true` while background work runs.
     pub fn is_working(&self) -> bool {
-        self.state.lock().is_working
+        self.work.available_permits() == 0
     }
 
     /// Keeps the sandbox from being opened again.
@@ -219,16 +209,6 @@ pub enum Due {
     At(UnixMillis),
     /// This server does the work, as long as it runs.
     WhileOpen,
-}
-
-/// A guard for the duration of the background work.
-#[derive(Debug)]
-pub struct Working(Arc<Known>);
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        self.0.state.lock().is_working = false;
-    }
 }
 
 impl OpenSandbox {

@@ -66,9 +66,10 @@ pub const LONGEST_EXPIRY: Duration = Duration::from_hours(24 * 365);
 /// The sandboxes of a deployment besides `main`.
 pub struct Sandboxes {
     /// The maximum number of sandboxes; 0 if they are off.
-    limit: u32,
+    pub limit: u32,
     is_demo: bool,
-    addresses: Addresses,
+    /// The addresses of sandboxes.
+    pub addresses: Addresses,
     /// The store of `main`.
     database: Database,
     databases: SandboxDatabases,
@@ -115,15 +116,5 @@ impl Sandboxes {
     /// Returns `true` if there may be sandboxes besides `main`.
     pub fn are_on(&self) -> bool {
         self.limit > 0
-    }
-
-    /// The maximum number of sandboxes.
-    pub fn limit(&self) -> u32 {
-        self.limit
-    }
-
-    /// The addresses of sandboxes.
-    pub fn addresses(&self) -> &Addresses {
-        &self.addresses
     }
 }

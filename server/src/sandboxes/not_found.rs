@@ -20,7 +20,7 @@ pub fn page(main: &Sandbox, failure: &Failure) -> Option<Response> {
          <p>Whoever has the console's token can make one: <code>mkopo sandbox add NAME</code></p><p><a href=\"{address}\">Go to {brand}</a></p>",
         brand = escaped(brand),
         sentence = escaped(&failure.to_string()),
-        address = escaped(&main.server.sandboxes.addresses().portal(&Name::main())),
+        address = escaped(&main.server.sandboxes.addresses.portal(&Name::main())),
     );
     Some(notice::page(StatusCode::NOT_FOUND, brand, "Sandbox not found", &body))
 }

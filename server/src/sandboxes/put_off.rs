@@ -3,12 +3,15 @@
 use std::{path::Path, time::Duration};
 
 use super::{Name, Record, Sandbox, Sandboxes, records};
-use base::{clock::UnixMillis, error::Failure};
+use base::error::Failure;
 
 impl Sandboxes {
-    /// The row of the sandbox with this name.
+    /// The row of the sandbox with this name, with the end as it is now.
+    ///
+    /// # Errors
+    /// [`SandboxRefusal::SandboxNotFound`](super::SandboxRefusal::SandboxNotFound), and errors of the database.
     pub async fn record(&self, name: &Name) -> Result<Record, Failure> {
-        Ok(self.known(name).await?.record.clone())
+        Ok(self.known(name).await?.current_record())
     }
 
     /// Writes a copy of the data of `sandbox` into the new file `to`.
@@ -17,14 +20,6 @@ impl Sandboxes {
     /// [`Failure::NoRoom`]; [`Failure::NotFound`] for `main`, which is copied by `mkopo data backup`.
     pub async fn copy(&self, sandbox: &Sandbox, to: &Path) -> Result<(), Failure> {
         self.databases.copy(sandbox.id.as_deref().ok_or(Failure::NotFound)?, to).await
-    }
-
-    /// When the sandbox goes whether it is used or not, if it does, and whether that can be put off.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`](super::SandboxRefusal::SandboxNotFound), and errors of the database.
-    pub async fn end_of(&self, name: &Name) -> Result<(Option<UnixMillis>, bool), Failure> {
-        Ok(self.known(name).await?.end())
     }
 
     /// Puts the end off until `time` from now, once; does nothing if that can't be done.

@@ -32,7 +32,7 @@ pub struct Record {
     pub(super) live_screens: Option<bool>,
     /// The link that made it, if one did.
     pub link_id: Option<LinkId>,
-    /// When it goes, as stored; `None` if only by not being used.
+    /// When it goes; `None` if only by not being used.
     pub ends_at: Option<UnixMillis>,
     /// `true` once its end was put off.
     pub(super) kept: bool,

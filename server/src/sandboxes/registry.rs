@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use futures::FutureExt;
 use parking_lot::Mutex;
 use serde::Serialize;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{
     Name, Record, Sandbox, SandboxRefusal, Sandboxes, Server,
@@ -28,15 +29,8 @@ const NAMED: usize = 20;
 pub struct InUse {
     /// The sandbox.
     pub sandbox: Sandbox,
-    known: Option<Arc<Known>>,
-}
-
-impl Drop for InUse {
-    fn drop(&mut self) {
-        if let Some(known) = &self.known {
-            known.release();
-        }
-    }
+    /// Its state, and what keeps it from being closed; `None` for `main`, which is never closed.
+    known: Option<(Arc<Known>, TaskTrackerToken)>,
 }
 
 /// A sandbox as it is listed.
@@ -82,7 +76,7 @@ impl Sandboxes {
             return Ok(InUse { sandbox: main.clone(), known: None });
         };
         let in_use = self.find(&main.server, &name).boxed().await?;
-        if let Some(known) = &in_use.known {
+        if let Some((known, _)) = &in_use.known {
             known.count_call(now);
         }
         Ok(in_use)
@@ -119,7 +113,7 @@ impl Sandboxes {
 
     /// The failure of a call whose sandbox was removed while it ran; `None` if it was not removed.
     pub async fn if_removed(&self, in_use: &InUse) -> Option<Failure> {
-        let record = &in_use.known.as_ref()?.record;
+        let record = &in_use.known.as_ref()?.0.record;
         let mut reader = self.database.read().await.ok()?;
         let found = records::find(&mut reader, &record.name).await.ok()?;
         let is_removed = found.is_none_or(|found| found.id != record.id);
@@ -132,9 +126,9 @@ impl Sandboxes {
         server: &Arc<Server>,
         known: &Arc<Known>,
     ) -> Result<Option<InUse>, Failure> {
-        let in_use = |open: &OpenSandbox| {
-            known.hold();
-            InUse { sandbox: open.sandbox.clone(), known: Some(Arc::clone(known)) }
+        let in_use = |open: &OpenSandbox| InUse {
+            sandbox: open.sandbox.clone(),
+            known: Some((Arc::clone(known), known.in_use.token())),
         };
         if let Some(open) = &*known.open.read().await {
             return Ok((!known.is_removed()).then(|| in_use(open)));
@@ -220,7 +214,7 @@ impl Sandboxes {
             return;
         };
         open.sort_by_key(|known| known.last_used_at());
-        let idle = open.into_iter().filter(|known| known.running() == 0);
+        let idle = open.into_iter().filter(|known| known.in_use.is_empty());
         for known in idle.take(excess) {
             if let Err(failure) = self.close(&known, Duration::ZERO).await {
                 tracing::warn!(?failure, "sandbox.not_closed");
@@ -235,7 +229,7 @@ impl Sandboxes {
     pub(super) async fn close(&self, known: &Known, idle: Duration) -> Result<(), Failure> {
         let mut slot = known.open.write().await;
         let now = self.clock.unset_now();
-        if known.running() > 0 || known.is_working() || now.since(known.last_used_at()) < idle {
+        if !known.in_use.is_empty() || known.is_working() || now.since(known.last_used_at()) < idle {
             return Ok(());
         }
         let Some(OpenSandbox { sandbox, .. }) = slot.take() else { return Ok(()) };

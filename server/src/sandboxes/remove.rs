@@ -15,9 +15,6 @@ use store::Connection;
 /// Time for running calls to finish in a sandbox that is removed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Interval for checking that calls still run.
-const POLL_INTERVAL: Duration = Duration::from_millis(10);
-
 impl Sandboxes {
     /// Removes the sandbox with this name. Running calls have two seconds to finish.
     ///
@@ -53,12 +50,8 @@ impl Sandboxes {
     pub(super) async fn drop_open(&self, known: &Arc<Known>) {
         known.set_removed();
         self.forget(known);
-        let ended = async {
-            while known.running() > 0 {
-                tokio::time::sleep(POLL_INTERVAL).await;
-            }
-        };
-        if tokio::time::timeout(GRACE, ended).await.is_err() {
+        known.in_use.close();
+        if tokio::time::timeout(GRACE, known.in_use.wait()).await.is_err() {
             tracing::warn!(sandbox = known.record.name.as_str(), "removing a sandbox with calls in progress");
         }
         let open = known.open.write().await.take();

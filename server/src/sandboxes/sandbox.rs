@@ -6,6 +6,7 @@ use axum::{
     extract::FromRequestParts,
     http::{Extensions, request::Parts},
 };
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use super::{ConsoleToken, Name, Record as SandboxRecord, Server, keep, sync};
@@ -32,7 +33,7 @@ use settings::Settings;
 use slices::{Slices, watch};
 use store::{
     Database, query_scalar, shared_clock,
-    version::{AtomicVersion, SharedRead},
+    version::{SharedRead, Version},
 };
 
 /// One isolated instance of the service: its data, clock, randomness and mobile money. Handlers
@@ -72,7 +73,7 @@ pub struct SandboxState {
     /// The most recent calls.
     pub traffic: Arc<Traffic>,
     /// The version of the data at which the clock and the faults in memory were loaded.
-    pub(super) loaded_at: AtomicVersion,
+    pub(super) loaded_at: Mutex<Version>,
     /// The token that opens the console.
     pub console_token: ConsoleToken,
     /// The provider that the portal's calls are forwarded to; `None` when it is this service itself.
@@ -277,7 +278,7 @@ impl Sandbox {
             records,
             faults: Faults::default(),
             traffic,
-            loaded_at: AtomicVersion::default(),
+            loaded_at: Mutex::default(),
             console_token,
             server,
             world,

@@ -7,11 +7,10 @@ use std::{
 };
 
 use super::{
-    IDLE_TIMEOUT, Record, Sandboxes,
+    IDLE_TIMEOUT, Record, Sandbox, Sandboxes, Server,
     known::{Due, Known},
     records,
 };
-use super::{Sandbox, Server};
 use crate::retention;
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::Trail;
@@ -168,7 +167,7 @@ impl Sandboxes {
                     drop(working);
                 });
             }
-        } else if idle >= IDLE_TIMEOUT && known.running() == 0 {
+        } else if idle >= IDLE_TIMEOUT && known.in_use.is_empty() {
             self.close(known, IDLE_TIMEOUT).await?;
         }
         Ok(())

@@ -57,14 +57,14 @@ pub async fn keep_in_sync(sandbox: Sandbox, mut request: Request, next: Next) ->
 impl Sandbox {
     /// Loads the clock and the faults if those in memory are older than `version`.
     pub async fn keep_up_with(&self, version: Version) -> Result<(), Failure> {
-        let is_current = || self.loaded_at.get() >= version;
+        let is_current = || *self.loaded_at.lock() >= version;
         if is_current() {
             return Ok(());
         }
         let _guard = self.world.loading_clock.lock().await;
         if !is_current() {
             load(self).await?;
-            self.loaded_at.set(version);
+            *self.loaded_at.lock() = version;
         }
         Ok(())
     }

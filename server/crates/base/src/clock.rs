@@ -147,19 +147,16 @@ struct Reading {
     setting: Setting,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Base {
-    /// The machine's time.
-    Running {
-        /// The time by which the machine is ahead of the right time; zero except in tests.
-        machine_ahead_ms: i64,
-        /// The correction that is added to the machine's time to get the right one.
-        correction_ms: i64,
-        /// The time by which the clock was advanced.
-        advanced_ms: i64,
-    },
-    /// A fixed time.
-    Held(UnixMillis),
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Base {
+    /// The time at which the clock is held; `None` if it shows the machine's time.
+    held_at: Option<UnixMillis>,
+    /// The time by which the machine is ahead of the right time; zero except in tests.
+    machine_ahead_ms: i64,
+    /// The correction that is added to the machine's time to get the right one.
+    correction_ms: i64,
+    /// The time by which the clock was advanced.
+    advanced_ms: i64,
 }
 
 impl Clock {
@@ -171,12 +168,12 @@ impl Clock {
     /// The time of a machine that is this many ms ahead of the right time, or behind if negative: for
     /// tests.
     pub fn ahead_by(ms: i64) -> Self {
-        Self::on(Base::Running { machine_ahead_ms: ms, correction_ms: 0, advanced_ms: 0 })
+        Self::on(Base { machine_ahead_ms: ms, ..Base::default() })
     }
 
     /// A clock that stays at `moment` until it is moved.
     pub fn held_at(moment: UnixMillis) -> Self {
-        Self::on(Base::Held(moment))
+        Self::on(Base { held_at: Some(moment), ..Base::default() })
     }
 
     fn on(base: Base) -> Self {
@@ -229,33 +226,25 @@ impl Clock {
 
     /// Advances the base time, held or running.
     pub fn advance(&self, by: Duration) {
-        self.base.send_modify(|base| match base {
-            Base::Running { advanced_ms, .. } => *advanced_ms = UnixMillis(*advanced_ms).plus(by).0,
-            Base::Held(at) => *at = at.plus(by),
-        });
+        self.base.send_modify(|base| base.advanced_ms = UnixMillis(base.advanced_ms).plus(by).0);
     }
 
     /// The machine's time; `None` for a clock that is held.
     pub fn machine_now(&self) -> Option<UnixMillis> {
-        match *self.base.borrow() {
-            Base::Running { machine_ahead_ms, .. } => Some(machine_now(machine_ahead_ms)),
-            Base::Held(_) => None,
-        }
+        let base = *self.base.borrow();
+        base.held_at.is_none().then(|| base.machine_now())
     }
 
     /// The correction that is added to the machine's time, in ms.
     pub fn correction_ms(&self) -> i64 {
-        match *self.base.borrow() {
-            Base::Running { correction_ms, .. } => correction_ms,
-            Base::Held(_) => 0,
-        }
+        self.base.borrow().correction_ms
     }
 
     /// Sets the correction that is added to the machine's time, in ms. A held clock does not change.
     pub fn correct_by(&self, ms: i64) {
         self.base.send_modify(|base| {
-            if let Base::Running { correction_ms, .. } = base {
-                *correction_ms = ms;
+            if base.held_at.is_none() {
+                base.correction_ms = ms;
             }
         });
     }
@@ -273,15 +262,12 @@ impl Clock {
             let moved = async {
                 tokio::select! { _ = base_moved.changed() => {}, _ = set.changed() => {} }
             };
-            let passed = match reading.base {
-                Base::Held(_) => {
-                    moved.await;
-                    Duration::ZERO
-                }
-                Base::Running { .. } => {
-                    _ = tokio::time::timeout(left, moved).await;
-                    began.elapsed()
-                }
+            let passed = if reading.base.held_at.is_some() {
+                moved.await;
+                Duration::ZERO
+            } else {
+                _ = tokio::time::timeout(left, moved).await;
+                began.elapsed()
             };
             let before = reading;
             reading = Reading { base: *base_moved.borrow_and_update(), setting: *set.borrow_and_update() };
@@ -308,29 +294,22 @@ impl Reading {
     }
 
     fn uncorrected(mut self) -> Self {
-        if let Base::Running { correction_ms, .. } = &mut self.base {
-            *correction_ms = 0;
-        }
+        self.base.correction_ms = 0;
         self
     }
 }
 
 impl Base {
     fn now(self) -> UnixMillis {
-        match self {
-            Self::Held(at) => at,
-            Self::Running { machine_ahead_ms, correction_ms, advanced_ms } => {
-                let machine = machine_now(machine_ahead_ms);
-                UnixMillis(machine.0.saturating_add(correction_ms).saturating_add(advanced_ms))
-            }
-        }
+        let from = self.held_at.unwrap_or_else(|| self.machine_now());
+        UnixMillis(from.0.saturating_add(self.correction_ms).saturating_add(self.advanced_ms))
     }
-}
 
-fn machine_now(ahead_ms: i64) -> UnixMillis {
-    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
-    let now = Timestamp::now().as_millisecond();
-    UnixMillis(now.saturating_add(ahead_ms))
+    fn machine_now(self) -> UnixMillis {
+        #[expect(clippy::disallowed_methods, reason = "this is the clock")]
+        let now = Timestamp::now().as_millisecond();
+        UnixMillis(now.saturating_add(self.machine_ahead_ms))
+    }
 }
 
 /// Parses a duration such as `90s`, `15m`, `2d` or `1h30m`. Days have 24 hours.

@@ -184,18 +184,53 @@ impl Failure {
         }
     }
 
-    /// The body of the answer.
-    pub fn body(self) -> FailureBody {
+    /// The body of the answer as JSON, in this `format`.
+    pub fn to_json(&self, format: &FailureFormat) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Problem<'a> {
+            r#type: &'static str,
+            title: &'static str,
+            status: u16,
+            detail: &'a str,
+        }
+        #[derive(Serialize)]
+        struct Body<'a> {
+            #[serde(flatten)]
+            problem: Option<Problem<'a>>,
+            error: &'a str,
+            message: &'a str,
+            code: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            field: Option<&'static str>,
+            request_id: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            result_code: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            record: Option<&'a RawValue>,
+        }
         let (status, code) = self.status_and_code();
         let text = self.to_string();
-        let field = self.field();
-        let (result_code, record) = match &self {
-            Self::Refused(refusal) => {
-                (refusal.result_code().map(str::to_owned), refusal.record().map(ToOwned::to_owned))
-            }
+        let problem = format.problem.then(|| Problem {
+            r#type: "about:blank",
+            title: status.canonical_reason().unwrap_or_default(),
+            status: status.as_u16(),
+            detail: &text,
+        });
+        let (result_code, record) = match self {
+            Self::Refused(refusal) => (refusal.result_code(), refusal.record()),
             _ => (None, None),
         };
-        FailureBody { status, code, field, text, result_code, record }
+        serde_json::to_vec(&Body {
+            problem,
+            error: &text,
+            message: &text,
+            code,
+            field: self.field(),
+            request_id: &format.request_id,
+            result_code,
+            record,
+        })
+        .unwrap_or_default()
     }
 }
 
@@ -232,71 +267,12 @@ pub fn in_words(wait: Duration) -> String {
     }
 }
 
-/// The content of a failed answer. The edge of the program writes it in the requested format.
-#[derive(Clone, Debug)]
-pub struct FailureBody {
-    status: StatusCode,
-    code: &'static str,
-    field: Option<&'static str>,
-    text: String,
-    result_code: Option<String>,
-    record: Option<Box<RawValue>>,
-}
-
-impl FailureBody {
-    /// The text for people.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The body as JSON, with the fields of RFC 9457 if `problem`.
-    pub fn to_json(&self, request_id: &str, problem: bool) -> Vec<u8> {
-        #[derive(Serialize)]
-        struct Problem<'a> {
-            r#type: &'static str,
-            title: &'static str,
-            status: u16,
-            detail: &'a str,
-        }
-        #[derive(Serialize)]
-        struct Body<'a> {
-            #[serde(flatten)]
-            problem: Option<Problem<'a>>,
-            error: &'a str,
-            message: &'a str,
-            code: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            field: Option<&'static str>,
-            request_id: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            result_code: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            record: Option<&'a RawValue>,
-        }
-        let problem = problem.then(|| Problem {
-            r#type: "about:blank",
-            title: self.status.canonical_reason().unwrap_or_default(),
-            status: self.status.as_u16(),
-            detail: &self.text,
-        });
-        serde_json::to_vec(&Body {
-            problem,
-            error: &self.text,
-            message: &self.text,
-            code: self.code,
-            field: self.field,
-            request_id,
-            result_code: self.result_code.as_deref(),
-            record: self.record.as_deref(),
-        })
-        .unwrap_or_default()
-    }
-}
-
 /// The cause of a 500, as an extension of the response. It is not sent: tests in the same process show it.
 #[derive(Clone, Debug)]
 pub struct Cause(pub String);
 
+/// An answer without a body, and the failure as its extension: the edge of the program writes the body in the requested
+/// format.
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, code) = self.status_and_code();
@@ -316,7 +292,7 @@ impl IntoResponse for Failure {
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        response.extensions_mut().insert(self.body());
+        response.extensions_mut().insert(Arc::new(self));
         response
     }
 }

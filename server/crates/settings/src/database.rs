@@ -63,8 +63,12 @@ impl StoreSettings {
     /// # Errors
     /// A sentence that names the database and the setting, but never a password.
     pub async fn open(&self) -> anyhow::Result<Database> {
-        let url = self.database.url().cloned().map(|url| url.with_lanes(self.database.lanes));
-        Database::open_for(url.as_ref(), &self.data_dir).await
+        let Some(url) = self.database.url() else {
+            self.create_data_dir()?;
+            return Database::open_in(&self.data_dir).await;
+        };
+        let url = url.clone().with_lanes(self.database.lanes);
+        Database::open_named(&url, "MKOPO_DATABASE_URL").await
     }
 
     /// Returns `true` if the database is a file in the data folder that does not exist yet.

@@ -18,20 +18,18 @@ impl SmtpUrl {
     ///
     /// # Errors
     /// A sentence that says what to give instead, without the input.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
         const EXAMPLE: &str = "give a mail server such as smtps://user:password@mail.example.com";
-        let url: Uri = text.parse().map_err(|_| EXAMPLE.to_owned())?;
-        let authority = url.authority().ok_or_else(|| EXAMPLE.to_owned())?;
-        AsyncSmtpTransport::<Tokio1Executor>::from_url(text).map_err(|_| EXAMPLE.to_owned())?;
+        let url: Uri = text.parse().map_err(|_| EXAMPLE)?;
+        let authority = url.authority().ok_or(EXAMPLE)?;
+        AsyncSmtpTransport::<Tokio1Executor>::from_url(text).map_err(|_| EXAMPLE)?;
         let is_encrypted = url.scheme_str() == Some("smtps")
             || url.query().is_some_and(|query| query.split('&').any(|pair| pair == "tls=required"));
         let host = authority.host().trim_matches(['[', ']']);
         let is_local =
             host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         if authority.as_str().contains('@') && !is_encrypted && !is_local {
-            return Err(
-                "a password must not be sent unencrypted; use smtps:// or add ?tls=required".to_owned()
-            );
+            return Err("a password must not be sent unencrypted; use smtps:// or add ?tls=required");
         }
         Ok(Self(text.into()))
     }

@@ -95,23 +95,21 @@ impl ProviderUrl {
     ///
     /// # Errors
     /// A sentence that says what to give instead.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
         const EXAMPLE: &str = "give the address of a provider such as https://provider.example.com";
         let text = text.trim().trim_end_matches('/');
-        let url: Uri = text.parse().map_err(|_| EXAMPLE.to_owned())?;
+        let url: Uri = text.parse().map_err(|_| EXAMPLE)?;
         let (Some(scheme @ ("http" | "https")), Some(authority)) = (url.scheme_str(), url.authority()) else {
-            return Err(EXAMPLE.to_owned());
+            return Err(EXAMPLE);
         };
         if authority.as_str().contains('@') {
-            return Err(
-                "a provider's address has no password; calls are authorised by their session".to_owned()
-            );
+            return Err("a provider's address has no password; calls are authorised by their session");
         }
         if url.query().is_some() || text.contains('#') || authority.host().is_empty() {
-            return Err(EXAMPLE.to_owned());
+            return Err(EXAMPLE);
         }
         if url.path().ends_with("/api/v1") {
-            return Err("give the provider's address without /api/v1".to_owned());
+            return Err("give the provider's address without /api/v1");
         }
         let host = authority.host().trim_matches(['[', ']']);
         let host = host.to_ascii_lowercase();

@@ -48,24 +48,23 @@ impl ConsoleListen {
 }
 
 /// Reads `file` and parses its content.
-pub fn secret_in<T>(file: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
+pub fn secret_in<T, E: Into<String>>(file: &str, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("it can't be read ({error})"))?;
-    parse(text.trim_end_matches(['\r', '\n']))
+    parse(text.trim_end_matches(['\r', '\n'])).map_err(Into::into)
 }
 
 /// An address and a port.
-pub fn listen(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "give an address and a port such as 127.0.0.1:8080".to_owned())
+pub fn listen(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "give an address and a port such as 127.0.0.1:8080")
 }
 
 /// An address and a port, or `off`.
-pub fn console_listen(text: &str) -> Result<ConsoleListen, String> {
+pub fn console_listen(text: &str) -> Result<ConsoleListen, &'static str> {
     if text.eq_ignore_ascii_case("off") {
         return Ok(ConsoleListen::Off);
     }
-    text.parse()
-        .map(ConsoleListen::On)
-        .map_err(|_| "give an address and a port such as 127.0.0.1:8081, or off".to_owned())
+    let address = text.parse().map(ConsoleListen::On);
+    address.map_err(|_| "give an address and a port such as 127.0.0.1:8081, or off")
 }
 
 /// The address at which this machine reaches a service that listens on `address`.
@@ -80,69 +79,64 @@ pub fn on_this_machine(mut address: SocketAddr) -> SocketAddr {
 }
 
 /// A folder that exists.
-pub fn folder(text: &str) -> Result<PathBuf, String> {
+pub fn folder(text: &str) -> Result<PathBuf, &'static str> {
     let folder = PathBuf::from(text);
-    folder.is_dir().then_some(folder).ok_or_else(|| "give a folder that exists".to_owned())
+    folder.is_dir().then_some(folder).ok_or("give a folder that exists")
 }
 
 /// A boolean: true or false, yes or no, on or off, 1 or 0.
-pub fn switch(text: &str) -> Result<bool, String> {
+pub fn switch(text: &str) -> Result<bool, &'static str> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
         "false" | "no" | "off" | "0" => Ok(false),
-        _ => Err("give true or false".to_owned()),
+        _ => Err("give true or false"),
     }
-}
-
-/// The `value`, or else the `advice`.
-fn or_advice<T>(value: Option<T>, advice: &str) -> Result<T, String> {
-    value.ok_or_else(|| advice.to_owned())
 }
 
 /// A whole number in `range`, or else the `advice`.
 fn number<N: FromStr + PartialOrd>(
     text: &str,
     range: impl RangeBounds<N>,
-    advice: &str,
-) -> Result<N, String> {
-    or_advice(text.parse().ok().filter(|number| range.contains(number)), advice)
+    advice: &'static str,
+) -> Result<N, &'static str> {
+    text.parse().ok().filter(|number| range.contains(number)).ok_or(advice)
 }
 
 /// A number of minutes, up to 30 days.
-pub fn session_minutes(text: &str) -> Result<u32, String> {
+pub fn session_minutes(text: &str) -> Result<u32, &'static str> {
     number(text, 1..=43_200, "give whole minutes from 1 to 43200")
 }
 
 /// A number of days, up to ten years.
-pub fn days(text: &str) -> Result<u32, String> {
+pub fn days(text: &str) -> Result<u32, &'static str> {
     number(text, 1..=3650, "give whole days from 1 to 3650")
 }
 
 /// A time in days, such as 90d.
-pub fn lifetime(text: &str) -> Result<Duration, String> {
+pub fn lifetime(text: &str) -> Result<Duration, &'static str> {
     let days = text.strip_suffix('d').and_then(|days| self::days(days).ok());
-    or_advice(days.map(|days| Duration::from_hours(24 * u64::from(days))), "give days from 1d to 3650d")
+    days.map(|days| Duration::from_hours(24 * u64::from(days))).ok_or("give days from 1d to 3650d")
 }
 
 /// The name of a deploy token.
-pub fn token_name(text: &str) -> Result<String, String> {
+pub fn token_name(text: &str) -> Result<String, &'static str> {
     let is_name = (1..=60).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    or_advice(is_name.then(|| text.to_owned()), "give up to 60 letters, digits, dashes and dots")
+    is_name.then(|| text.to_owned()).ok_or("give up to 60 letters, digits, dashes and dots")
 }
 
 /// A number of builds.
-pub fn builds(text: &str) -> Result<u32, String> {
+pub fn builds(text: &str) -> Result<u32, &'static str> {
     number(text, ..=1000, "give a whole number from 0 to 1000")
 }
 
 /// A number of sandboxes.
-pub fn sandboxes(text: &str) -> Result<u32, String> {
+pub fn sandboxes(text: &str) -> Result<u32, &'static str> {
     number(text, ..=10_000, "give a whole number from 0 to 10000")
 }
 
 /// A domain name, without a port.
-pub fn domain(text: &str) -> Result<String, String> {
+pub fn domain(text: &str) -> Result<String, &'static str> {
     let domain = text.trim().trim_matches('.').to_ascii_lowercase();
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -151,64 +145,64 @@ pub fn domain(text: &str) -> Result<String, String> {
             && !label.ends_with('-')
     };
     let is_domain = domain.len() <= 200 && domain.split('.').all(is_label);
-    is_domain.then_some(domain).ok_or_else(|| "give a domain such as sandboxes.example.com".to_owned())
+    is_domain.then_some(domain).ok_or("give a domain such as sandboxes.example.com")
 }
 
 /// An IANA time zone. The program includes them, because containers often have none.
-pub fn time_zone(text: &str) -> Result<TimeZone, String> {
+pub fn time_zone(text: &str) -> Result<TimeZone, &'static str> {
     let zone = TimeZone::get(text.trim()).ok().filter(|zone| zone.iana_name().is_some());
-    zone.ok_or_else(|| "give the name of an IANA time zone such as Africa/Nairobi".to_owned())
+    zone.ok_or("give the name of an IANA time zone such as Africa/Nairobi")
 }
 
 /// A name without characters that can't be seen.
-pub fn name(text: &str) -> Result<String, String> {
+pub fn name(text: &str) -> Result<String, &'static str> {
     let name = text.trim();
     let is_name = !name.is_empty() && base::text::is_plain(name);
     let advice = "give a name of at least one letter, without characters that can't be seen";
-    or_advice(is_name.then(|| name.to_owned()), advice)
+    is_name.then(|| name.to_owned()).ok_or(advice)
 }
 
 /// A filter in the syntax of `tracing`.
-pub fn log(text: &str) -> Result<String, String> {
+pub fn log(text: &str) -> Result<String, &'static str> {
     // Names of targets are ASCII, and the parser panics at some other letters (tracing-subscriber 0.3.23).
     let is_filter = text.is_ascii() && EnvFilter::try_new(text).is_ok();
     let advice = "give a level such as info, or target=level pairs separated by commas";
-    or_advice(is_filter.then(|| text.to_owned()), advice)
+    is_filter.then(|| text.to_owned()).ok_or(advice)
 }
 
 /// An e-mail address, with or without a name.
-pub fn mailbox(text: &str) -> Result<Mailbox, String> {
-    text.parse().map_err(|_| "give an address such as no-reply@example.com".to_owned())
+pub fn mailbox(text: &str) -> Result<Mailbox, &'static str> {
+    text.parse().map_err(|_| "give an address such as no-reply@example.com")
 }
 
 /// An e-mail address.
-pub fn email(text: &str) -> Result<Email, String> {
-    Email::parse(text).ok_or_else(|| "give an e-mail address such as wanjiru@example.com".to_owned())
+pub fn email(text: &str) -> Result<Email, &'static str> {
+    Email::parse(text).ok_or("give an e-mail address such as wanjiru@example.com")
 }
 
 /// A Kenyan mobile number.
-pub fn phone(text: &str) -> Result<Msisdn, String> {
-    Msisdn::parse(text).ok_or_else(|| "give a Kenyan mobile number such as 0712345678".to_owned())
+pub fn phone(text: &str) -> Result<Msisdn, &'static str> {
+    Msisdn::parse(text).ok_or("give a Kenyan mobile number such as 0712345678")
 }
 
 /// A secret long enough for HS256 (RFC 7518, 3.2).
-pub fn jwt_secret(text: &str) -> Result<SecretString, String> {
+pub fn jwt_secret(text: &str) -> Result<SecretString, &'static str> {
     let is_long = text.len() >= 32;
-    or_advice(is_long.then(|| text.into()), "give at least 32 bytes, or leave it unset to have one generated")
+    is_long.then(|| text.into()).ok_or("give at least 32 bytes, or leave it unset to have one generated")
 }
 
 /// A token for the console, valid in a header and in a URL.
-pub fn console_token(text: &str) -> Result<SecretString, String> {
+pub fn console_token(text: &str) -> Result<SecretString, &'static str> {
     let advice = "give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
                   have one generated";
-    or_advice(is_console_token(text).then(|| text.into()), advice)
+    is_console_token(text).then(|| text.into()).ok_or(advice)
 }
 
 /// The token of the console of a service that is running.
-pub fn existing_console_token(text: &str) -> Result<SecretString, String> {
+pub fn existing_console_token(text: &str) -> Result<SecretString, &'static str> {
     let advice = "a console token has at least 16 letters, digits, dashes, dots, underscores or tildes; \
                   the service stores its own as console.token in its data folder, unless one is configured";
-    or_advice(is_console_token(text).then(|| text.into()), advice)
+    is_console_token(text).then(|| text.into()).ok_or(advice)
 }
 
 fn is_console_token(text: &str) -> bool {
@@ -216,51 +210,51 @@ fn is_console_token(text: &str) -> bool {
 }
 
 /// An address or a network.
-pub fn network(text: &str) -> Result<IpNet, String> {
+pub fn network(text: &str) -> Result<IpNet, &'static str> {
     let text = text.trim();
     text.parse()
         .or_else(|_| text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical())))
-        .map_err(|_| "give addresses or networks such as 10.0.0.0/8, separated by commas".to_owned())
+        .map_err(|_| "give addresses or networks such as 10.0.0.0/8, separated by commas")
 }
 
 /// The address of a console.
-pub fn server(text: &str) -> Result<String, String> {
-    origin(text).map_err(|_| "give the address of the console such as https://console.example.com".to_owned())
+pub fn server(text: &str) -> Result<String, &'static str> {
+    origin(text).map_err(|_| "give the address of the console such as https://console.example.com")
 }
 
 /// The author of a change: printable ASCII, because the name is sent in a URL.
-pub fn by(text: &str) -> Result<String, String> {
+pub fn by(text: &str) -> Result<String, &'static str> {
     let is_valid = (1..=100).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-    is_valid.then(|| text.to_owned()).ok_or_else(|| "give 1 to 100 printable ASCII characters".to_owned())
+    is_valid.then(|| text.to_owned()).ok_or("give 1 to 100 printable ASCII characters")
 }
 
 /// The address at which people reach the portal.
-pub fn public_url(text: &str) -> Result<String, String> {
-    origin(text).map_err(|_| "give an address such as https://portal.example.com".to_owned())
+pub fn public_url(text: &str) -> Result<String, &'static str> {
+    origin(text).map_err(|_| "give an address such as https://portal.example.com")
 }
 
 /// An origin (RFC 6454).
-pub fn origin(text: &str) -> Result<String, String> {
+pub fn origin(text: &str) -> Result<String, &'static str> {
     let origin = text.trim().trim_end_matches('/');
     let is_origin = origin.parse::<Uri>().is_ok_and(|uri| {
         matches!(uri.scheme_str(), Some("http" | "https")) && uri.path() == "/" && uri.query().is_none()
     });
     let advice = "give origins such as https://portal.example.com, separated by commas";
-    or_advice(is_origin.then(|| origin.to_ascii_lowercase()), advice)
+    is_origin.then(|| origin.to_ascii_lowercase()).ok_or(advice)
 }
 
 /// A whole number from 1.
-pub fn positive(text: &str) -> Result<usize, String> {
+pub fn positive(text: &str) -> Result<usize, &'static str> {
     number(text, 1.., "give a whole number from 1")
 }
 
 /// A number of seconds, up to 25: a call takes at most 30.
-pub fn provider_seconds(text: &str) -> Result<u32, String> {
+pub fn provider_seconds(text: &str) -> Result<u32, &'static str> {
     number(text, 1..=25, "give whole seconds from 1 to 25")
 }
 
 /// A number of bytes, with a unit or without.
-pub fn bytes(text: &str) -> Result<u64, String> {
+pub fn bytes(text: &str) -> Result<u64, &'static str> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let factor: Option<u64> = match unit.trim() {
@@ -272,7 +266,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     };
     let bytes =
         number.parse().ok().zip(factor).and_then(|(number, factor): (u64, u64)| number.checked_mul(factor));
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "give a size such as 128MiB".to_owned())
+    bytes.filter(|bytes| *bytes > 0).ok_or("give a size such as 128MiB")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use axum::{
     body::Body,
     extract::{FromRequest, Request},
-    http::{HeaderMap, header},
+    http::HeaderMap,
 };
 use serde::de::DeserializeOwned;
 
@@ -13,7 +13,10 @@ pub use crate::waiting::Limit;
 use base::{clock::UnixMillis, error::Failure};
 use lending::auth::{client_address::ClientAddress, limits::network};
 use settings::Settings;
-use web::extract::{Json, whole};
+use web::{
+    accept,
+    extract::{Json, whole},
+};
 
 /// The maximum size of a call, in bytes and in words.
 pub type MaxSize = (usize, &'static str);
@@ -46,10 +49,7 @@ pub async fn read<T: DeserializeOwned>(
 
 /// Returns `true` if the request comes from a page of the portal, according to the browser.
 fn is_of_portal(headers: &HeaderMap, settings: &Settings) -> bool {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let Some(origin) = headers.get(header::ORIGIN) else { return false };
-    let authority = origin.to_str().ok().and_then(|origin| Some(origin.split_once("://")?.1));
-    let is_own = settings.public_url.as_deref().is_some_and(|url| origin == url)
-        || authority.is_some() && authority == text(header::HOST.as_str());
-    is_own && matches!(text("sec-fetch-site"), None | Some("same-origin"))
+    let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
+    accept::is_from_own_origin(headers, settings.public_url.as_deref()).unwrap_or(false)
+        && matches!(site, None | Some("same-origin"))
 }

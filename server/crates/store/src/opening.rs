@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use sqlx::{
     ConnectOptions, Executor,
     migrate::{MigrateError, Migrator},
@@ -44,17 +44,6 @@ const IDLE_TIMEOUT: &str = "10s";
 pub(crate) const STATEMENT_CACHE_SIZE: usize = 512;
 
 impl Database {
-    /// Opens the database at `url`, or else the one in the data folder, creating it if needed.
-    ///
-    /// # Errors
-    /// A sentence that names the database and the setting, but never a password.
-    pub async fn open_for(url: Option<&DatabaseUrl>, data_dir: &Path) -> anyhow::Result<Self> {
-        match url {
-            Some(url) => Self::open_named(url, "MKOPO_DATABASE_URL").await,
-            None => Self::open_in(data_dir).await,
-        }
-    }
-
     /// Opens the database at `url`, the value of `setting`.
     ///
     /// # Errors
@@ -63,17 +52,14 @@ impl Database {
         Self::open_at(url).await.map_err(|error| sentence(error, &format!("the database {url}"), setting))
     }
 
-    /// Opens the database in the data folder, creating both if needed.
+    /// Opens the database in the data folder, creating it if needed.
     ///
     /// # Errors
     /// A sentence that names the folder and the setting.
     pub async fn open_in(folder: &Path) -> anyhow::Result<Self> {
-        let name = folder.display();
-        std::fs::create_dir_all(folder).with_context(|| {
-            format!("can't create the data folder {name}; set MKOPO_DATA_DIR to one that can be written")
-        })?;
         Self::open(&folder.join("mkopo.db")).await.map_err(|error| {
-            sentence(error, &format!("the database in the data folder {name}"), "MKOPO_DATA_DIR")
+            let store = format!("the database in the data folder {}", folder.display());
+            sentence(error, &store, "MKOPO_DATA_DIR")
         })
     }
 

@@ -27,13 +27,11 @@ pub async fn set(database: &Database, clock: &Clock) -> Result<(), Failure> {
     if let Connection::Sqlite(_) = reader {
         return Ok(());
     }
-    let mut fastest: Option<Measured> = None;
+    let mut measured = Vec::new();
     for _ in 0..TRIES {
-        let measured = Measured::now(&mut reader, clock).await?;
-        if fastest.as_ref().is_none_or(|fastest| measured.error_ms < fastest.error_ms) {
-            fastest = Some(measured);
-        }
+        measured.push(Measured::now(&mut reader, clock).await?);
     }
+    let fastest = measured.into_iter().min_by_key(|measured| measured.error_ms);
     let before = clock.correction_ms();
     // A difference below the error of the measurement is ignored.
     if let Some(Measured { behind_ms, error_ms }) = fastest

@@ -35,22 +35,6 @@ use base::error::Failure;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(u64);
 
-/// The version at which something was read that several tasks share.
-#[derive(Debug, Default)]
-pub struct AtomicVersion(AtomicU64);
-
-impl AtomicVersion {
-    /// The version.
-    pub fn get(&self) -> Version {
-        Version(self.0.load(Ordering::Acquire))
-    }
-
-    /// Sets the version.
-    pub fn set(&self, Version(number): Version) {
-        self.0.store(number, Ordering::Release);
-    }
-}
-
 /// The copy of the data that work was begun on, so that work begun on another one is recognised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx_macros::FromRow)]
 pub struct DataCopy {

@@ -1,4 +1,4 @@
-//! Parsers for request headers: lists with quality values, media types, bearer tokens.
+//! Parsers for request headers: lists with quality values, media types, origins, bearer tokens.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
@@ -54,6 +54,15 @@ pub fn essence(headers: &HeaderMap) -> String {
 pub fn is_json(headers: &HeaderMap) -> bool {
     let essence = essence(headers);
     essence == "application/json" || essence.ends_with("+json")
+}
+
+/// Returns whether the header `Origin` names the host that the request is sent to, or `public`, the address at which
+/// people reach it; `None` without the header.
+pub fn is_from_own_origin(headers: &HeaderMap, public: Option<&str>) -> Option<bool> {
+    let origin = headers.get(header::ORIGIN)?;
+    let authority = origin.to_str().ok().and_then(|origin| Some(origin.split_once("://")?.1));
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    Some(public.is_some_and(|url| origin == url) || authority.is_some() && authority == host)
 }
 
 /// The token of `Authorization: Bearer <token>` (RFC 6750, 2.1).

@@ -48,27 +48,16 @@ impl Encoding {
 
     /// The encoding that the client prefers; [`Self::Identity`] if it accepts none of the others.
     fn preferred(headers: &HeaderMap) -> Self {
-        let mut quality = [None; Self::ALL.len()];
-        let mut others = 0;
-        for item in accept::items(headers, header::ACCEPT_ENCODING) {
-            let (name, thousandths) = accept::quality(item);
-            if name == "*" {
-                others = thousandths;
-            }
-            for (encoding, quality) in Self::ALL.iter().zip(&mut quality) {
-                if name.eq_ignore_ascii_case(encoding.name()) {
-                    *quality = Some(thousandths);
-                }
-            }
-        }
-        let mut best = (0, Self::Identity);
-        for (encoding, quality) in Self::ALL.into_iter().zip(quality) {
-            let quality = quality.unwrap_or(others);
-            if quality > best.0 {
-                best = (quality, encoding);
-            }
-        }
-        best.1
+        let accepted: Vec<(&str, u16)> =
+            accept::items(headers, header::ACCEPT_ENCODING).map(accept::quality).collect();
+        let given = |name: &str| {
+            let last = accepted.iter().rfind(|(its_name, _)| its_name.eq_ignore_ascii_case(name));
+            last.map(|(_, quality)| *quality)
+        };
+        let quality = |encoding: &Self| given(encoding.name()).or_else(|| given("*")).unwrap_or(0);
+        // Reversed, because the last of several that are accepted equally is taken.
+        let possible = Self::ALL.into_iter().rev().filter(|encoding| quality(encoding) > 0);
+        possible.max_by_key(quality).unwrap_or(Self::Identity)
     }
 
     fn encode(self, plain: &[u8]) -> std::io::Result<Vec<u8>> {

@@ -4,14 +4,14 @@ mod package;
 mod print;
 mod token;
 
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 pub use self::token::TokenCommand;
 use super::{
-    server::{Body, Server, ServerArguments},
+    server::{Body, Server, ServerArguments, given},
     terminal::confirm,
 };
 use base::error::Failure;
@@ -176,7 +176,7 @@ struct Slices {
 
 impl Slices {
     fn run(&self, command: SliceCommand) -> anyhow::Result<()> {
-        match command {
+        let sentence = match command {
             SliceCommand::Publish { folder, hold, force, share, no_watch } => {
                 share.share()?;
                 let archive = archive::write(&package::files_in(&folder)?)?;
@@ -195,26 +195,25 @@ impl Slices {
             }
             SliceCommand::Rollout { name, version, share, no_watch } => {
                 share.share()?.context("give --percent or --plan")?;
-                let mut body = json!({ "version": version, "watch": !no_watch });
-                match (share.percent, share.plan) {
-                    (Some(percent), _) => body["percent"] = json!(percent),
-                    (None, plan) => body["plan"] = json!(plan),
-                }
-                print::rollout(&self.act("POST", &name, "/rollout", Body::Json(body))?)
+                let ShareArguments { percent, plan } = share;
+                let body =
+                    json!({ "version": version, "watch": !no_watch, "percent": percent, "plan": plan });
+                print::rollout(&self.act("POST", &name, "/rollout", Body::Json(given(body)))?)
             }
-            SliceCommand::Hold(Named { name }) => self.change_rollout(&name, "/hold"),
-            SliceCommand::Promote(Named { name }) => self.change_rollout(&name, "/promote"),
-            SliceCommand::Abort(Named { name }) => self.change_rollout(&name, "/abort"),
+            SliceCommand::Hold(Named { name }) => self.change_rollout(&name, "/hold")?,
+            SliceCommand::Promote(Named { name }) => self.change_rollout(&name, "/promote")?,
+            SliceCommand::Abort(Named { name }) => self.change_rollout(&name, "/abort")?,
             SliceCommand::Remove { name, .. } => {
                 let slice = self.act("DELETE", &name, "", Body::Empty)?;
                 print::removed(&name, slice["live"].as_str())
             }
-            SliceCommand::Token(command) => token::run(&self.server, command),
+            SliceCommand::Token(command) => return token::run(&self.server, command),
             SliceCommand::List { json } => {
                 let (_, answer) = self.server.call("GET", self.path(), &[], Body::Empty)?;
-                print::all(&answer["slices"], json)
+                return print::all(&answer["slices"], json);
             }
-        }
+        };
+        Ok(writeln!(std::io::stdout(), "{sentence}")?)
     }
 
     /// The path of the calls about slices.
@@ -228,8 +227,8 @@ impl Slices {
         Ok(self.call(method, &call, Vec::new(), body)?.1)
     }
 
-    fn change_rollout(&self, name: &str, act: &str) -> anyhow::Result<()> {
-        print::rollout(&self.act("POST", name, act, Body::Empty)?)
+    fn change_rollout(&self, name: &str, act: &str) -> anyhow::Result<String> {
+        Ok(print::rollout(&self.act("POST", name, act, Body::Empty)?))
     }
 
     fn call(

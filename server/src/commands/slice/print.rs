@@ -1,12 +1,10 @@
-//! Prints the state of slices.
-
-use std::io::Write;
+//! Sentences on the state of slices, and the list of their builds.
 
 use serde_json::Value;
 
 use crate::commands::terminal::{elements, print_list, text};
 
-pub fn published(version: &str, is_new: bool, slice: &Value) -> anyhow::Result<()> {
+pub fn published(version: &str, is_new: bool, slice: &Value) -> String {
     let name = slice["name"].as_str().unwrap_or_default();
     let outcome = if is_new { "is published" } else { "was already published" };
     let live_build = match (slice["live"].as_str(), slice["rollout"]["percent"].as_u64()) {
@@ -17,11 +15,11 @@ pub fn published(version: &str, is_new: bool, slice: &Value) -> anyhow::Result<(
         (Some(live), _) => format!("{live} is live"),
         (None, _) => "no build of it is live".to_owned(),
     };
-    Ok(writeln!(std::io::stdout(), "{name} {version} {outcome}; {live_build}.")?)
+    format!("{name} {version} {outcome}; {live_build}.")
 }
 
-/// Prints the versions of a slice that browsers get.
-pub fn rollout(slice: &Value) -> anyhow::Result<()> {
+/// The versions of a slice that browsers get.
+pub fn rollout(slice: &Value) -> String {
     let (name, others) = (slice["name"].as_str().unwrap_or_default(), slice["live"].as_str());
     let rollout = &slice["rollout"];
     let Some((version, percent)) = rollout["version"].as_str().zip(rollout["percent"].as_u64()) else {
@@ -29,20 +27,18 @@ pub fn rollout(slice: &Value) -> anyhow::Result<()> {
     };
     let plan = rollout["plan"].as_str().map(|plan| format!(", by the plan {plan}")).unwrap_or_default();
     let others = others.unwrap_or("nothing");
-    let sentence = format!("{percent}% of browsers get {name} {version}{plan}; the others get {others}.");
-    Ok(writeln!(std::io::stdout(), "{sentence}")?)
+    format!("{percent}% of browsers get {name} {version}{plan}; the others get {others}.")
 }
 
-pub fn live(name: &str, live: Option<&str>) -> anyhow::Result<()> {
-    Ok(writeln!(std::io::stdout(), "{name} {} is live.", live.unwrap_or("nothing"))?)
+pub fn live(name: &str, live: Option<&str>) -> String {
+    format!("{name} {} is live.", live.unwrap_or("nothing"))
 }
 
-pub fn removed(name: &str, live: Option<&str>) -> anyhow::Result<()> {
-    let outcome = match live {
+pub fn removed(name: &str, live: Option<&str>) -> String {
+    match live {
         Some(live) => format!("{name} is back to {live}, which is bundled with the portal."),
         None => format!("{name} is removed."),
-    };
-    Ok(writeln!(std::io::stdout(), "{outcome}")?)
+    }
 }
 
 /// Prints a line per build: slice, version, status or percentage of a rollout, origin, time and author.

@@ -5,37 +5,28 @@
 
 use axum::{
     extract::Request,
-    http::{HeaderMap, Method, header},
+    http::{HeaderMap, Method},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 
 use crate::{console::ConsoleRefusal, sandboxes::Sandbox};
 use base::error::Failure;
-use settings::Settings;
+use web::accept;
 
 const SITE: &str = "sec-fetch-site";
 
 /// Lets only the console's own pages, links to it, and programs through.
 pub async fn refuse_others(sandbox: Sandbox, request: Request, next: Next) -> Response {
     let headers = request.headers();
-    let is_allowed = is_own_origin(headers, &sandbox.settings)
+    let public = sandbox.settings.console_public_url.as_deref();
+    let is_allowed = accept::is_from_own_origin(headers, public).unwrap_or(true)
         && (is_own_site(headers) || is_link(request.method(), headers));
     if is_allowed {
         next.run(request).await
     } else {
         Failure::from(ConsoleRefusal::CrossSite).into_response()
     }
-}
-
-/// Returns `true` if the header `Origin` names the console, or is missing.
-fn is_own_origin(headers: &HeaderMap, settings: &Settings) -> bool {
-    let Some(origin) = headers.get(header::ORIGIN) else { return true };
-    if settings.console_public_url.as_deref().is_some_and(|url| origin == url) {
-        return true;
-    }
-    let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|origin| origin.1);
-    authority.is_some() && authority == text(headers, header::HOST.as_str())
 }
 
 /// Returns `true` if the request comes from this origin, from the address bar, or from a program.

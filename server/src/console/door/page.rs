@@ -1,5 +1,7 @@
 //! Access to the pages: a cookie for a browser that sends the token, the sign-in page for all others.
 
+use std::sync::Arc;
+
 use axum::{
     Extension,
     body::{Body, Bytes},
@@ -22,7 +24,7 @@ use crate::{
     },
     sandboxes::{Access, Sandbox},
 };
-use base::error::{Failure, FailureBody};
+use base::error::Failure;
 use lending::{
     auth::{AuthRefusal, client_address::ClientAddress},
     events::Trail,
@@ -77,7 +79,7 @@ fn failed_sign_in_page(sandbox: &Sandbox, requested_page: &str, failure: Failure
         _ => frame::failure_page(sandbox, failure.to_string()),
     };
     let mut response = failure.into_response();
-    response.extensions_mut().remove::<FailureBody>();
+    response.extensions_mut().remove::<Arc<Failure>>();
     with_page(response, page)
 }
 
@@ -126,9 +128,9 @@ pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) ->
     }
     parts.extensions.insert(signed_in);
     let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
-    match response.extensions_mut().remove::<FailureBody>() {
+    match response.extensions_mut().remove::<Arc<Failure>>() {
         Some(failure) => {
-            let page = error_page(&visit, response.status(), failure.text());
+            let page = error_page(&visit, response.status(), &failure.to_string());
             with_page(response, page)
         }
         None => response,

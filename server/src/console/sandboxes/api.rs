@@ -112,8 +112,8 @@ struct Shown {
 impl Shown {
     fn of(sandboxes: &Sandboxes, Made { record, token }: Made) -> Self {
         Self {
-            url: sandboxes.addresses().portal(&record.name),
-            console_url: sandboxes.addresses().console_url(&record.name),
+            url: sandboxes.addresses.portal(&record.name),
+            console_url: sandboxes.addresses.console_url(&record.name),
             token,
             created_at: record.created_at,
             expires_at: record.created_at.plus(record.expires_in()),

@@ -19,7 +19,7 @@ pub async fn open(visit: Visit) -> Result<Response, Failure> {
     if !visit.has_sandboxes() {
         return Err(Failure::NotFound);
     }
-    let address = server.sandboxes.addresses().console(&name).ok_or(Failure::NotFound)?;
+    let address = server.sandboxes.addresses.console(&name).ok_or(Failure::NotFound)?;
     let database = if name.is_main() {
         server.database.clone()
     } else {

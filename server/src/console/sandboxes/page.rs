@@ -52,7 +52,7 @@ async fn shown(
     let counted = format!(
         "{} of {}, besides main",
         count(all.len() - 1, "sandbox").replace("sandboxs", "sandboxes"),
-        sandboxes.limit()
+        sandboxes.limit
     );
     let frame = Frame::of(Page::Sandboxes).count(counted).success_messages(SUCCESS);
     Ok(visit.page(frame, || {

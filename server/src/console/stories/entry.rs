@@ -13,7 +13,7 @@ const PURPOSE: &str = "entry of a guest";
 /// The address at which somebody enters the sandbox of `record` with `role`. The code stands after `#`, which browsers
 /// do not send: it is in no log.
 pub fn entry_url(server: &Server, record: &Record, role: Role) -> String {
-    let portal = server.sandboxes.addresses().portal(&record.name);
+    let portal = server.sandboxes.addresses.portal(&record.name);
     format!("{portal}/enter#{}", code(server, &record.id, role))
 }
 

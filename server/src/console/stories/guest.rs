@@ -76,8 +76,8 @@ impl GuestStory {
         let (mut ends_at, mut may_keep, mut invitations) = (None, false, Vec::new());
         if !sandbox.is_main() {
             let server = &sandbox.server;
-            (ends_at, may_keep) = server.sandboxes.end_of(&sandbox.name).await?;
             let record = server.sandboxes.record(&sandbox.name).await?;
+            (ends_at, may_keep) = (record.ends_at, record.may_keep());
             let roles = links::roles_of(server, &record).await?;
             invitations = roles
                 .into_iter()

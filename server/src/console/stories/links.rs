@@ -162,7 +162,7 @@ pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLi
                 .await?)
         })
         .await?;
-    let portal = server.sandboxes.addresses().portal(&Name::main());
+    let portal = server.sandboxes.addresses.portal(&Name::main());
     Ok(MadeLink { id, url: format!("{portal}/open/{token}") })
 }
 

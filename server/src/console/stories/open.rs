@@ -131,7 +131,7 @@ fn refused(main: &Sandbox, status: StatusCode, heading: &str, text: &str) -> Res
 
 /// A page whose form may lead to a sandbox, and that no search engine keeps.
 fn page(main: &Sandbox, status: StatusCode, heading: &str, body: &str) -> Response {
-    let everywhere = main.server.sandboxes.addresses().all_portals();
+    let everywhere = main.server.sandboxes.addresses.all_portals();
     let mut answer = notice::form(status, &main.settings.brand, heading, body, &everywhere);
     answer.headers_mut().insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
     answer

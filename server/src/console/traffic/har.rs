@@ -34,7 +34,7 @@ pub async fn file(sandbox: &Sandbox) -> Result<Response, Failure> {
 }
 
 async fn of(sandbox: &Sandbox) -> Result<Value, Failure> {
-    let origin = sandbox.server.sandboxes.addresses().portal(&sandbox.name);
+    let origin = sandbox.server.sandboxes.addresses.portal(&sandbox.name);
     let name = sandbox.name.to_string();
     let state = state(sandbox).await?;
     let archive = move |snapshot: &Snapshot, secrets: &Secrets| {

@@ -312,7 +312,7 @@ fn brand(sandbox: &Sandbox) -> AnyView {
 fn portal_link(sandbox: &Sandbox) -> AnyView {
     let settings = &sandbox.settings;
     if !sandbox.is_main() {
-        let address = sandbox.server.sandboxes.addresses().portal(&sandbox.name);
+        let address = sandbox.server.sandboxes.addresses.portal(&sandbox.name);
         return view! { <a class="btn quiet push" href=address>"Portal"</a> }.into_any();
     }
     if settings.public_url.is_none() && settings.portal_dir.is_none() {

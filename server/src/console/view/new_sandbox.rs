@@ -7,7 +7,7 @@ use crate::sandboxes::Made;
 
 /// The addresses and the token of a new sandbox; the token is shown only once.
 pub fn shown_once(visit: &Visit, Made { record, token }: Made) -> AnyView {
-    let addresses = visit.sandbox.server.sandboxes.addresses();
+    let addresses = &visit.sandbox.server.sandboxes.addresses;
     let (portal, console) = (addresses.portal(&record.name), addresses.console(&record.name));
     let made = note(Tone::Good, "status", "done", format!("{} is made.", record.name));
     view! {

@@ -213,7 +213,7 @@ impl Books {
                 Ok(self.claim(claim, record, payment))
             }
             Err(NotPayable::Ever(refusal)) => {
-                let reply = Reply::refusal(refusal, &claim.format)?;
+                let reply = Reply::refusal(&refusal, &claim.format)?;
                 self.keys.enter(call, &claim.format, claim.now, Err(&reply));
                 Ok(Claimed::Answered(reply))
             }

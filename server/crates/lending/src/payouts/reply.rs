@@ -39,13 +39,12 @@ impl Reply {
     pub(super) fn of(record: Record, format: &FailureFormat) -> Result<Self, Failure> {
         let disbursement = match record.status {
             PayoutStatus::Failed => {
-                let refused = PayoutRefusal::MobileMoneyRefused {
+                let refused = Failure::from(PayoutRefusal::MobileMoneyRefused {
                     result_code: record.result_code.clone(),
                     text: record.error_message.clone().unwrap_or_default(),
                     record: record.to_json()?,
-                }
-                .into();
-                return Self::refusal(refused, format);
+                });
+                return Self::refusal(&refused, format);
             }
             PayoutStatus::Completed => Disbursement {
                 loan_status: LoanStatus::Disbursed,
@@ -68,10 +67,9 @@ impl Reply {
     }
 
     /// The answer for `failure`.
-    pub(super) fn refusal(failure: Failure, format: &FailureFormat) -> Result<Self, Failure> {
+    pub(super) fn refusal(failure: &Failure, format: &FailureFormat) -> Result<Self, Failure> {
         let (status, _) = failure.status_and_code();
-        let body = String::from_utf8(failure.body().to_json(&format.request_id, format.problem))
-            .map_err(Failure::internal)?;
+        let body = String::from_utf8(failure.to_json(format)).map_err(Failure::internal)?;
         Ok(Self { status: status.as_u16(), body, problem: format.problem, replayed: false })
     }
 }
