@@ -11,8 +11,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../machine/ports.mjs';
-import { Clone, show } from './clone.mjs';
-import { handOver } from './figures.mjs';
+import { Clone } from './clone.mjs';
+import { handOver, show } from './figures.mjs';
 
 const COLD =
   'In a new clone of the commit, with empty target folder and empty caches of cargo and npm; downloads count, ' +

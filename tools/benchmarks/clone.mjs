@@ -82,17 +82,3 @@ export class Clone {
     await rm(this.temporary, { recursive: true, force: true, maxRetries: 5 });
   }
 }
-
-/** Prints the figures of each table. */
-export function show(tables) {
-  for (const { title, figures } of tables) {
-    console.log(`\n${title}`);
-    for (const { what, unit, values } of figures)
-      console.log(
-        `  ${values
-          .map((value) => value.toFixed(1))
-          .join(', ')
-          .padStart(8)} ${unit}  ${what}`,
-      );
-  }
-}

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from '@playwright/test';
-import { handOver } from './figures.mjs';
+import { handOver, show } from './figures.mjs';
 import { browserOptions } from '../machine/browser.mjs';
 import { freePorts } from '../machine/ports.mjs';
 import { signIn, startServer } from './portal.mjs';
@@ -56,11 +56,7 @@ try {
 } finally {
   for (const stop of stops.reverse()) await stop();
 }
-for (const { title, figures } of tables) {
-  console.log(`\n${title}`);
-  for (const { what, unit, values, target = '' } of figures)
-    console.log(`  ${what}: ${values.map((value) => Number(value.toFixed(3))).join(', ')} ${unit} ${target}`);
-}
+show(tables);
 handOver({
   bench: 'first-page',
   title: 'The first page',

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { chromium } from '@playwright/test';
 import { browserOptions } from '../machine/browser.mjs';
 import { freePorts } from '../machine/ports.mjs';
-import { Clone, show } from './clone.mjs';
-import { handOver } from './figures.mjs';
+import { Clone } from './clone.mjs';
+import { handOver, show } from './figures.mjs';
 import { signIn } from './portal.mjs';
 
 const TURNS = 5;

@@ -6,15 +6,17 @@
  *     node tools/dev/dev.mjs loans     (`make dev SLICE=loans`)
  */
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { root, sliceNames, sliceNameOf } from '../portal/slices.mjs';
+import { ifFree } from '../machine/ports.mjs';
+import { root, sliceNames } from '../portal/slices.mjs';
 import { servePortal } from './watched-portal.mjs';
 import { WatchedServer } from './watched-server.mjs';
 
 const started = Date.now();
 const names = sliceNames();
-const only = process.argv[2] ? sliceNameOf(process.argv[2]) : null;
+const given = process.argv[2];
+// With or without `mfe-`.
+const only = given ? `mfe-${given.replace(/^mfe-/, '')}` : null;
 if (only && !names.includes(only))
   refuse(`say which slice: make dev SLICE=NAME, where NAME is one of ${names.map(shortNameOf).join(', ')}.`);
 
@@ -26,7 +28,7 @@ if (!existsSync(binary)) refuse(`there is no server at ${binary}: 'make dev' bui
 const port = Number(process.env.PORT ?? '8080');
 const [consolePort, serverPort] = [port + 1, port + 2];
 for (const number of [port, consolePort, serverPort])
-  if (!(await isFree(number))) refuse(`port ${number} is in use: choose another with PORT=.`);
+  if (!(await ifFree(number))) refuse(`port ${number} is in use: choose another with PORT=.`);
 
 const server = new WatchedServer({
   binary,
@@ -66,14 +68,6 @@ async function end(code) {
   await server.stop();
   await portal?.stop();
   process.exit();
-}
-
-function isFree(number) {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(number, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
 }
 
 function refuse(sentence) {

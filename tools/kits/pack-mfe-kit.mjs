@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { build } from '../../mfe-kit/build/base.mjs';
 import shellConfig from '../../mfe-shell/webpack.config.mjs';
 import { readPackage, root } from '../portal/slices.mjs';
-import { compile, pack } from './package.mjs';
+import { compile, descriptionOf, pack } from './package.mjs';
 
 const kit = join(root, 'mfe-kit');
 const folder = join(kit, 'dist/package');
@@ -103,10 +103,9 @@ async function buildShell() {
   await build({ ...config, output: { ...config.output, path: join(folder, 'shell') }, devtool: false });
 }
 
-/** The package's own description: what is compiled, and everything that it needs. */
+/** The package's own description, with everything that it needs. */
 async function description() {
-  const { exports, dependencies, ...own } = await readPackage('mfe-kit');
-  for (const field of ['private', 'scripts', 'devDependencies']) Reflect.deleteProperty(own, field);
+  const { dependencies, ...own } = await descriptionOf('mfe-kit');
   const { dependencies: toBuild, devDependencies } = await readPackage('.');
   const versions = { ...toBuild, ...devDependencies };
   const tools = Object.fromEntries(TOOLS.map((name) => [name, versions[name]]));
@@ -114,15 +113,6 @@ async function description() {
   if (missing.length > 0) throw new Error(`The root has no version of ${missing.join(', ')}`);
   return {
     ...own,
-    exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, exported(file)])),
     dependencies: Object.fromEntries(Object.entries({ ...dependencies, ...tools }).sort()),
   };
-}
-
-/** Where an entry's file is in the package. */
-function exported(file) {
-  const built = file.replace(/^\.\/src\//, './dist/').replace(/\.tsx?$/, '.js');
-  if (built.endsWith('.js')) return { types: built.replace(/\.js$/, '.d.ts'), default: built };
-  if (built.endsWith('.mjs')) return { types: built.replace(/\.mjs$/, '.d.mts'), default: built };
-  return built.replace('./build/slice.tsconfig.json', './tsconfig.json');
 }

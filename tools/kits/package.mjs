@@ -5,7 +5,7 @@ import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import '../../contract/generate.mjs';
-import { root } from '../portal/slices.mjs';
+import { readPackage, root } from '../portal/slices.mjs';
 
 const run = promisify(execFile);
 
@@ -34,6 +34,25 @@ function withFileNames(text, folder, dist) {
       return ending ? `${before}${quote}${path}${ending.replace('.d.ts', '.js')}${quote}` : whole;
     },
   );
+}
+
+/**
+ * A package's own description, with its entries where they are in what is packed, and without what only this
+ * repository needs.
+ */
+export async function descriptionOf(name) {
+  const { exports, ...own } = await readPackage(name);
+  for (const field of ['private', 'scripts', 'devDependencies']) Reflect.deleteProperty(own, field);
+  const entries = Object.entries(exports).map(([entry, file]) => [entry, exported(file)]);
+  return { ...own, exports: Object.fromEntries(entries) };
+}
+
+/** Where an entry's file is in the package. */
+function exported(file) {
+  const built = file.replace(/^\.\/src\//, './dist/').replace(/\.tsx?$/, '.js');
+  if (built.endsWith('.js')) return { types: built.replace(/\.js$/, '.d.ts'), default: built };
+  if (built.endsWith('.mjs')) return { types: built.replace(/\.mjs$/, '.d.mts'), default: built };
+  return built.replace('./build/slice.tsconfig.json', './tsconfig.json');
 }
 
 /** Packs a package's folder beside it, with the given description. */

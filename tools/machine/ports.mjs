@@ -6,14 +6,14 @@ import { createServer } from 'node:net';
  * @returns {Promise<number>}
  */
 export async function freePorts(count = 1) {
-  const first = await listen(0);
+  const first = await ifFree(0);
   for (let port = first + 1; port < first + count; port += 1)
-    if (port > 65_535 || !(await listen(port))) return freePorts(count);
+    if (port > 65_535 || !(await ifFree(port))) return freePorts(count);
   return first;
 }
 
 /** Listens for a moment, at any port for 0; resolves to the port, or to nothing if it is taken. */
-function listen(port) {
+export function ifFree(port) {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(undefined));

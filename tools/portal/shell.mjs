@@ -17,17 +17,13 @@ export async function describeShell() {
     version: shell.version,
     kit: kit.version,
     build: createHash('sha256').update(page).digest('hex').slice(0, 12),
-    libraries: librariesOf(kit),
+    libraries: Object.fromEntries(
+      Object.keys(kit.peerDependencies).map((name) => [name, require(`${name}/package.json`).version]),
+    ),
     screens,
     menu,
     icons: await iconNames(),
   };
-}
-
-/** The libraries that the shell shares with slices, with the installed versions. */
-export function librariesOf(kit) {
-  const names = Object.keys(kit.peerDependencies);
-  return Object.fromEntries(names.map((name) => [name, require(`${name}/package.json`).version]));
 }
 
 /** The packed kit, as the portal serves it: `kit_package` in the shell's part of `slices.json`. */

@@ -11,11 +11,6 @@ export function sliceNames() {
     .sort();
 }
 
-/** The package's name of a slice that is given with or without `mfe-`. */
-export function sliceNameOf(given) {
-  return given.startsWith('mfe-') ? given : `mfe-${given}`;
-}
-
 /** The package.json of a folder of this repository. */
 export async function readPackage(name) {
   return JSON.parse(await readFile(join(root, name, 'package.json'), 'utf8'));

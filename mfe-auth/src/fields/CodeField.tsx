@@ -26,7 +26,7 @@ export function CodeField({ ref, value, error, disabled, onChange }: CodeFieldPr
           {...control}
           ref={ref}
           status={error ? 'error' : ''}
-          className={classes.code ?? ''}
+          className={classes.code}
           name="otp"
           inputMode="numeric"
           autoComplete="one-time-code"

@@ -6,7 +6,7 @@ import classes from '../signed-out/form.module.css';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
 import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
 import { fieldAtFault } from '../login/sign-in';
-import { resetCodeRequest } from './reset-code';
+import { resetCodeRequest } from './reset';
 
 interface EmailStepProps {
   email: string;

@@ -14,8 +14,7 @@ import { useSignInState } from '../signed-out/navigation-state';
 import { SIGN_IN_TOAST } from '../signed-out/toast';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
 import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
-import { rejectedField, type NewPassword, validationError, resetPassword } from './reset';
-import { resetCodeRequest } from './reset-code';
+import { rejectedField, type NewPassword, resetCodeRequest, resetPassword, validationError } from './reset';
 
 const EMPTY: NewPassword = { otp: '', newPassword: '', confirmPassword: '' };
 

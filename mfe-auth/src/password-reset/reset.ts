@@ -1,6 +1,8 @@
 import { api, ApiError } from 'mfe-kit';
+import { failures } from '../failures';
 import type { FieldError } from '../fields/field-error';
 import { signInTexts } from '../sign-in-texts';
+import type { CodeRequest } from '../signed-out/useCodeRequest';
 
 /** The minimum length of a new password. */
 const MIN_PASSWORD_LENGTH = 6;
@@ -12,9 +14,17 @@ export interface NewPassword {
   confirmPassword: string;
 }
 
-/** Sends a reset code by SMS to the user's phone. The response is not read. */
-export async function requestResetCode(email: string): Promise<void> {
-  await api.POST('/api/v1/auth/request-password-reset', { body: { email } });
+/** The reset code, sent by SMS to the user's phone. The response is not read. */
+export function resetCodeRequest(email: string): CodeRequest {
+  const { sendingResetCode, resetCodeSent } = signInTexts();
+  return {
+    send: async () => {
+      await api.POST('/api/v1/auth/request-password-reset', { body: { email } });
+    },
+    sending: sendingResetCode,
+    sent: resetCodeSent,
+    failure: failures().resetCode,
+  };
 }
 
 /** Sets the new password, which ends all of the user's sessions. The response is not read. */

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { api, notify, queryClient } from 'mfe-kit';
 import type { InputRef } from 'mfe-kit/ui';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { PasswordField } from '../fields/PasswordField';
 import { isPasswordWrong, profileQuery } from './profile';
 import { profileTexts } from './profile-texts';
@@ -23,7 +23,6 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
   const texts = profileTexts();
   const [typed, setTyped] = useState(EMPTY);
   const [isChecked, setChecked] = useState(false);
-  const current = useRef<InputRef>(null);
   const again = useRef<InputRef>(null);
   const isMatch = typed.next === typed.again;
 
@@ -38,11 +37,6 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
       onClose();
     },
   });
-
-  // Once the field can be focused: it is disabled while the server is asked.
-  useLayoutEffect(() => {
-    if (isPasswordWrong(change.error)) current.current?.focus();
-  }, [change.error]);
 
   function submit() {
     setChecked(true);
@@ -65,7 +59,6 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <PasswordField
-        ref={current}
         label={texts.currentPassword}
         name="current-password"
         autoComplete="current-password"

@@ -1,7 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { api, dataOf, notify, queryClient } from 'mfe-kit';
-import type { InputRef } from 'mfe-kit/ui';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { PasswordField } from '../fields/PasswordField';
 import { isPasswordWrong, profileQuery } from './profile';
 import { profileTexts } from './profile-texts';
@@ -31,7 +30,6 @@ export function SignInCodeDialog({ isOpen, isRequired, onClose }: SignInCodeDial
 function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () => void }) {
   const texts = profileTexts();
   const [password, setPassword] = useState('');
-  const field = useRef<InputRef>(null);
 
   const change = useMutation({
     mutationFn: () =>
@@ -42,11 +40,6 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
       onClose();
     },
   });
-
-  // Once the field can be focused: it is disabled while the server is asked.
-  useLayoutEffect(() => {
-    if (isPasswordWrong(change.error)) field.current?.focus();
-  }, [change.error]);
 
   return (
     <WithPasswordForm
@@ -59,7 +52,6 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
     >
       <p>{isRequired ? texts.disableText : texts.enableText}</p>
       <PasswordField
-        ref={field}
         label={texts.password}
         name="password"
         autoComplete="current-password"

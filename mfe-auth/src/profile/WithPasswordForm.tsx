@@ -1,5 +1,5 @@
 import { Button } from 'mfe-kit/ui';
-import type { ReactNode, SubmitEvent } from 'react';
+import { type ReactNode, type SubmitEvent, useLayoutEffect, useRef } from 'react';
 import { NotSaved } from './NotSaved';
 import { isPasswordWrong } from './profile';
 import { profileTexts } from './profile-texts';
@@ -16,7 +16,7 @@ interface WithPasswordFormProps {
   action: string;
   onSubmit: () => void;
   onClose: () => void;
-  /** The fields. A wrong password is reported at the password field, not here. */
+  /** The fields. A wrong password is reported at the password field, which gets the focus, not here. */
   children: ReactNode;
 }
 
@@ -31,8 +31,17 @@ export function WithPasswordForm({
   children,
 }: WithPasswordFormProps) {
   const texts = profileTexts();
+  const form = useRef<HTMLFormElement>(null);
+
+  // Once the field can be focused: it is disabled while the server is asked.
+  useLayoutEffect(() => {
+    if (isPasswordWrong(change.error))
+      form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [change.error]);
+
   return (
     <form
+      ref={form}
       className={classes.dialog}
       onSubmit={(event: SubmitEvent) => {
         event.preventDefault();

@@ -1,5 +1,6 @@
 import { now } from '../clock/clock';
-import { kitTexts, type KitTexts } from '../language/kit-texts';
+import { kitTexts } from '../language/kit-texts';
+import { language } from '../language/language';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -10,6 +11,7 @@ const DAY = 24 * HOUR;
 export function relativeTime(time: string | Date, current: Date = now()): string {
   const age = current.getTime() - new Date(time).getTime();
   const days = Math.floor(age / DAY);
+  if (Number.isNaN(age)) return kitTexts().missing;
   if (age < 5 * SECOND) return kitTexts().justNow;
   if (age < MINUTE) return ago(age / SECOND, 'second');
   if (age < HOUR) return ago(age / MINUTE, 'minute');
@@ -21,6 +23,8 @@ export function relativeTime(time: string | Date, current: Date = now()): string
   return ago(days / 365, 'year');
 }
 
-function ago(count: number, unit: keyof KitTexts['ago']): string {
-  return kitTexts().ago[unit](Math.floor(count));
+function ago(count: number, unit: Intl.RelativeTimeFormatUnit): string {
+  const text = new Intl.RelativeTimeFormat(language.locale).format(-Math.floor(count), unit);
+  // In Swahili the unit comes first, in lower case.
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

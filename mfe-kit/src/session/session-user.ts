@@ -56,23 +56,15 @@ export function parseUser(stored: string | null): SessionUser | null {
   }
 }
 
-function readUser({
-  id,
-  username,
-  name,
-  email,
-  role,
-  avatar,
-  language,
-  timeZone,
-}: Record<string, unknown>): SessionUser {
+function readUser(stored: Record<string, unknown>): SessionUser {
+  const { id, language, timeZone } = stored;
   return {
     id: typeof id === 'number' ? id : 1,
-    username: textOrNone(username),
-    name: textOrNone(name),
-    email: textOrNone(email),
-    role: roleFrom(role),
-    avatar: textOrNone(avatar),
+    username: textOrNone(stored.username),
+    name: textOrNone(stored.name),
+    email: textOrNone(stored.email),
+    role: roleFrom(stored.role),
+    avatar: textOrNone(stored.avatar),
     ...(language ? { language: LANGUAGES.find((known) => known === language) } : {}),
     ...(timeZone ? { timeZone: textOrNone(timeZone) } : {}),
   };

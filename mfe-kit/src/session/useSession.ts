@@ -1,9 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { session, type SessionState } from './session';
 
-const current = () => session.state;
-
 /** The session's state; redraws on change. */
 export function useSession(): SessionState {
-  return useSyncExternalStore(session.subscribe, current, current);
+  return useSyncExternalStore(session.subscribe, () => session.state);
 }

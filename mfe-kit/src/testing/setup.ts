@@ -23,20 +23,12 @@ HTMLDialogElement.prototype.close = function () {
   this.dispatchEvent(new Event('close'));
 };
 Element.prototype.scrollIntoView = () => undefined;
-window.IntersectionObserver = class {
-  root = null;
-  rootMargin = '';
-  thresholds = [];
+class Observer {
   observe() {}
   unobserve() {}
   disconnect() {}
-  takeRecords = () => [];
-};
-window.ResizeObserver = class {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-};
+}
+Object.assign(window, { IntersectionObserver: Observer, ResizeObserver: Observer });
 
 const getComputedStyle = window.getComputedStyle.bind(window);
 window.getComputedStyle = (element) => getComputedStyle(element);

@@ -20,7 +20,7 @@ export function Card({ title, action, flush = false, children }: CardProps) {
     <section className={classes.card} aria-labelledby={id}>
       <div className={classes.top}>
         <h2 id={id}>{title}</h2>
-        {action ? <div className={classes.action}>{action}</div> : null}
+        {action ? <div className={`links ${classes.action}`}>{action}</div> : null}
       </div>
       {body}
     </section>

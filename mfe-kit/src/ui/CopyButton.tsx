@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import classes from './CopyButton.module.css';
 import { Icon } from './Icon';
 import { uiTexts } from './ui-texts';
+import { Unseen } from './Unseen';
 
 const SHOWN_MS = 2000;
 
@@ -30,9 +31,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       >
         <Icon name={isCopied ? 'check' : 'copy'} size={15} />
       </button>
-      <span className={classes.said} role="status">
-        {isCopied ? uiTexts().copied : ''}
-      </span>
+      <Unseen role="status">{isCopied ? uiTexts().copied : ''}</Unseen>
     </>
   );
 }

@@ -24,34 +24,23 @@ export default function FilterPanel<Row>({
   const texts = listTexts();
   const isDateWrong = from !== '' && to !== '' && from > to;
   const isAmountWrong = min !== '' && max !== '' && Number(min) > Number(max);
+  const draft = (key: 'from' | 'to' | 'min' | 'max', given: Pick<DraftProps, 'type' | 'label' | 'error'>) => (
+    <Draft {...given} value={value[key]} onChange={(typed) => onChange({ [key]: typed })} />
+  );
   return (
     <div className={classes.fields}>
-      <Draft
-        type="date"
-        label={texts.datesFrom(dates)}
-        value={from}
-        onChange={(day) => onChange({ from: day })}
-      />
-      <Draft
-        type="date"
-        label={texts.datesTo(dates)}
-        value={to}
-        error={isDateWrong ? texts.dayIsBefore : undefined}
-        onChange={(day) => onChange({ to: day })}
-      />
-      <Draft
-        type="amount"
-        label={texts.amountFrom}
-        value={min}
-        onChange={(digits) => onChange({ min: digits })}
-      />
-      <Draft
-        type="amount"
-        label={texts.amountTo}
-        value={max}
-        error={isAmountWrong ? texts.amountIsBelow : undefined}
-        onChange={(digits) => onChange({ max: digits })}
-      />
+      {draft('from', { type: 'date', label: texts.datesFrom(dates) })}
+      {draft('to', {
+        type: 'date',
+        label: texts.datesTo(dates),
+        error: isDateWrong ? texts.dayIsBefore : undefined,
+      })}
+      {draft('min', { type: 'amount', label: texts.amountFrom })}
+      {draft('max', {
+        type: 'amount',
+        label: texts.amountTo,
+        error: isAmountWrong ? texts.amountIsBelow : undefined,
+      })}
       {(Object.entries(people) as [Person, string][]).map(([person, label]) => (
         <Field key={person} label={label}>
           {(control) => (

@@ -70,7 +70,7 @@ export function Filters<Row>(props: FiltersProps<Row>) {
       {count > 0 ? (
         <Button
           type="link"
-          className={classes.clear ?? ''}
+          className={classes.clear}
           onClick={() => {
             onChange(NO_FILTERS);
             button.current?.focus();

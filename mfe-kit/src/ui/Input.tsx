@@ -23,7 +23,7 @@ export function Input({ size = 'middle', status = '', prefix, suffix, className,
     .join(' ');
   if (!prefix && !suffix) return <input type="text" {...input} className={looks} />;
   return (
-    <span className={`${looks} ${classes.framed}`} data-disabled={input.disabled}>
+    <span className={`${looks} ${classes.framed}`} data-frame data-disabled={input.disabled}>
       {prefix ? <span className={classes.prefix}>{prefix}</span> : null}
       <input type="text" {...input} />
       {suffix ? <span className={classes.suffix}>{suffix}</span> : null}

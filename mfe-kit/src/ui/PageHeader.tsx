@@ -26,7 +26,7 @@ export function PageHeader({ title, subtitle, before, after, action }: PageHeade
         {subtitle ? <p className={classes.subtitle}>{subtitle}</p> : null}
       </div>
       {after}
-      {action ? <div className={classes.action}>{action}</div> : null}
+      {action ? <div className={`links ${classes.action}`}>{action}</div> : null}
     </div>
   );
 }

@@ -16,21 +16,16 @@ interface QueryStatesProps<Data> {
 
 /** The data of a query, or in its place the loading or the failed state. */
 export function QueryStates<Data>({ query, failure, header, children }: QueryStatesProps<Data>) {
-  if (query.isPending)
+  if (query.isPending || query.isError)
     return (
       <>
         {header}
         <Card flush>
-          <LoadingState />
-        </Card>
-      </>
-    );
-  if (query.isError)
-    return (
-      <>
-        {header}
-        <Card flush>
-          <FailedState message={failureText(failure, query.error)} error={query.error} />
+          {query.isPending ? (
+            <LoadingState />
+          ) : (
+            <FailedState message={failureText(failure, query.error)} error={query.error} />
+          )}
         </Card>
       </>
     );

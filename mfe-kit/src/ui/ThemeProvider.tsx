@@ -35,8 +35,6 @@ function antdLocale(locale: string) {
   return { locale, Empty: { description }, Modal: { okText: ok, cancelText: cancel, justOkText: ok } };
 }
 
-const current = () => language.current;
-
 /**
  * Gives antd's components (`Select`, `Switch`, `InputNumber`, `Modal`) the theme and the language of the screens. The
  * shell draws it around the screens of signed-in users; a public screen with such a component draws it itself.
@@ -44,7 +42,7 @@ const current = () => language.current;
 export function ThemeProvider({ children }: { children: ReactNode }) {
   const name = useTheme();
   const theme = useMemo(() => antdConfig(name), [name]);
-  const spoken = useSyncExternalStore(language.subscribe, current, current);
+  const spoken = useSyncExternalStore(language.subscribe, () => language.current);
   return (
     <ConfigProvider
       theme={theme}

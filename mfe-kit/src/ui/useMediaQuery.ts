@@ -10,6 +10,5 @@ export function useMediaQuery(query: string): boolean {
     },
     [query],
   );
-  const current = () => window.matchMedia(query).matches;
-  return useSyncExternalStore(subscribe, current, current);
+  return useSyncExternalStore(subscribe, () => window.matchMedia(query).matches);
 }

@@ -29,8 +29,6 @@ export interface DashboardStats {
   recentActivities: Activity[];
 }
 
-const SHOWN_ACTIVITIES = 3;
-
 /** The figures of the two lists at a time: today starts at midnight in the deployment's time zone, the week seven days before. */
 export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date): DashboardStats {
   const today = startOfDay(now).getTime();
@@ -67,8 +65,7 @@ function activitiesOf(loans: readonly Loan[], payouts: readonly Payout[]): Activ
     failed && activityOf(failed, 'failed_disbursement'),
   ]
     .filter((activity) => activity !== undefined)
-    .sort((a, b) => Date.parse(b.date) - Date.parse(a.date))
-    .slice(0, SHOWN_ACTIVITIES);
+    .sort((a, b) => Date.parse(b.date) - Date.parse(a.date));
 }
 
 function activityOf(payout: Payout, type: Activity['type']): Activity {

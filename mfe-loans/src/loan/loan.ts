@@ -1,6 +1,5 @@
 import { amountFrom, isolated, numberFrom, type Schema, textFrom, timeFrom } from 'mfe-kit';
 import { loansTexts } from '../loans-texts';
-import { fullName } from './wire';
 
 /** An approved loan as the screens use it. Amounts are in KES, times in RFC 3339. */
 export interface Loan {
@@ -96,6 +95,11 @@ export function loanFrom(wire: WireLoan): Loan {
     createdAt: timeFrom(wire.loan_created_at),
     updatedAt: timeFrom(wire.loan_updated_at),
   };
+}
+
+/** First and last name of a row as one. */
+export function fullName(first: unknown, last: unknown): string {
+  return `${textFrom(first)} ${textFrom(last)}`.trim();
 }
 
 /** The loan's term in months; 1 month if the provider sent none (REQ-235). */

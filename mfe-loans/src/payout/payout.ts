@@ -1,5 +1,5 @@
 import { amountFrom, payoutStatus, type PayoutStatus, type Schema, textFrom, timeFrom } from 'mfe-kit';
-import { fullName } from '../loan/wire';
+import { fullName } from '../loan/loan';
 
 /** One attempt to pay out a loan, from a record or from the response to the attempt. */
 export interface Payout {

@@ -168,12 +168,7 @@ function PendingLoans({ loans: rows, isBusy }: { loans: readonly Loan[]; isBusy:
               icon={<Icon name="previous" size={15} />}
               aria-label={texts.previousPage}
             />
-            <Button
-              size="small"
-              className={classes.current ?? ''}
-              aria-label={texts.firstPage}
-              aria-current="page"
-            >
+            <Button size="small" className={classes.current} aria-label={texts.firstPage} aria-current="page">
               1
             </Button>
             <Button size="small" disabled icon={<Icon name="next" size={15} />} aria-label={texts.nextPage} />

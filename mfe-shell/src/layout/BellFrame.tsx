@@ -1,5 +1,5 @@
 import { Button, Icon } from 'mfe-kit/ui';
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import classes from './NotificationBell.module.css';
 
 interface BellFrameProps {
@@ -25,19 +25,15 @@ export function BellFrame({ label, heading, unread, onToggle, children }: BellFr
     onToggle?.(next);
   }
 
-  const close = useRef(() => {});
-  useEffect(() => {
-    close.current = () => toggle(false);
-  });
-
+  const close = useEffectEvent(() => toggle(false));
   useEffect(() => {
     if (!isOpen) return;
     const closeFromOutside = ({ target }: Event) => {
-      if (!root.current?.contains(target as Node)) close.current();
+      if (!root.current?.contains(target as Node)) close();
     };
     const closeByEscape = ({ key }: KeyboardEvent) => {
       if (key !== 'Escape') return;
-      close.current();
+      close();
       button.current?.focus();
     };
     document.addEventListener('pointerdown', closeFromOutside);

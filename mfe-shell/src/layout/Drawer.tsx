@@ -50,7 +50,7 @@ export function Drawer({ label, isOpen, onClose, children }: DrawerProps) {
     >
       <div className={classes.content}>
         <Button
-          className={classes.close ?? ''}
+          className={classes.close}
           type="text"
           icon={<Icon name="close" />}
           aria-label={shellTexts().closeMenu}

@@ -13,7 +13,7 @@ export function Header({ user, onMenu }: { user: SessionUser | null; onMenu: () 
   return (
     <header className={classes.header}>
       <Button
-        className={classes.menu ?? ''}
+        className={classes.menu}
         type="text"
         icon={<Icon name="menu" />}
         aria-label={texts.openMenu}

@@ -1,9 +1,9 @@
 import { Button, PageHeader } from 'mfe-kit/ui';
 import { useNavigate } from 'react-router';
 import { PublicFrame } from '../layout/PublicFrame';
+import classes from '../layout/PublicFrame.module.css';
 import { useScreenDrawn } from '../navigation/useScreenDrawn';
 import { shellTexts } from '../shell-texts';
-import classes from './NotFoundPage.module.css';
 
 /** Any unknown address, for every visitor. */
 export function NotFoundPage() {
@@ -12,7 +12,7 @@ export function NotFoundPage() {
   useScreenDrawn();
   return (
     <PublicFrame>
-      <main className={classes.page}>
+      <main className={classes.middle}>
         <PageHeader title={texts.notFound} subtitle={texts.notFoundText} />
         <Button type="primary" onClick={() => void navigate('/')}>
           {texts.backToDashboard}

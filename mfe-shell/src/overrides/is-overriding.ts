@@ -1,6 +1,7 @@
 import { storeOf } from '../store';
+import { tabStorage } from '../tab-storage';
 
-/** The key in the tab's storage of the overrides: slice to address or version, as JSON. */
+/** The key in the tab's storage of the overrides: slice to address or version. */
 export const OVERRIDES = 'slice_overrides';
 
 /** Sentences about overrides in the address that were refused. */
@@ -11,11 +12,7 @@ export const overridePanel = storeOf(false);
 
 /** This tab's overrides: slice to address or version. */
 export function overrides(): Record<string, string> {
-  try {
-    return JSON.parse(sessionStorage.getItem(OVERRIDES) ?? '{}') as Record<string, string>;
-  } catch {
-    return {}; // no access to storage
-  }
+  return (tabStorage.read(OVERRIDES) ?? {}) as Record<string, string>;
 }
 
 /** Returns whether this tab has an override, or its address asks for one. */

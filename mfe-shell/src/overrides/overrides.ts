@@ -1,4 +1,5 @@
 import type { SliceList } from '../live-slices';
+import { tabStorage } from '../tab-storage';
 import { OVERRIDES, overrides, refusals } from './is-overriding';
 
 const SLICE_NAME = /^mfe-[a-z][a-z0-9-]*$/;
@@ -80,12 +81,8 @@ export function storeOverridesOfAddress(portal: SliceList['portal']): void {
 }
 
 function store(kept: Record<string, string>) {
-  try {
-    if (Object.keys(kept).length > 0) sessionStorage.setItem(OVERRIDES, JSON.stringify(kept));
-    else sessionStorage.removeItem(OVERRIDES);
-  } catch {
-    /* no room in the storage: the live builds are loaded */
-  }
+  // Without room in the storage, the live builds are loaded.
+  tabStorage.write(OVERRIDES, Object.keys(kept).length > 0 ? kept : null);
 }
 
 function refusalOf(name: string, place: string, portal: SliceList['portal']): string | null {

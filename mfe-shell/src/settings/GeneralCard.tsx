@@ -43,7 +43,7 @@ export function GeneralCard({
           onChange={(session_minutes) => onRulesChange({ session_minutes })}
         />
       </PreferenceFields>
-      <div className={classes.linked}>
+      <div className={`links ${classes.linked}`}>
         <span>
           {texts.twoFactor}
           <span className={classes.hint}>{texts.twoFactorText}</span>

@@ -35,12 +35,8 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
   const form = useRef<HTMLDivElement>(null);
   const typed = { ...typedFrom(rules), ...changedRules };
   const { longest_session_minutes: longest } = rules;
-  const kept: Preferences = {
-    language: own.language,
-    time_zone: own.time_zone,
-    notify_by_email: own.notify_by_email,
-    notify_by_sms: own.notify_by_sms,
-  };
+  const { language, time_zone, notify_by_email, notify_by_sms } = own;
+  const kept: Preferences = { language, time_zone, notify_by_email, notify_by_sms };
   const preferences = { ...kept, ...changedOwn };
   const isChanged = JSON.stringify([typed, preferences]) !== JSON.stringify([typedFrom(rules), kept]);
 

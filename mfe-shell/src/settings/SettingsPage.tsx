@@ -46,6 +46,33 @@ function SpecifiedSettings() {
   const [settings, setSettings] = useState(DEFAULTS);
   const set = (change: Partial<typeof DEFAULTS>) => setSettings((before) => ({ ...before, ...change }));
 
+  const choice = (key: 'language' | 'timezone', label: string, options: typeof LANGUAGES) => (
+    <Field label={label}>
+      {(control) => (
+        <Select
+          {...control}
+          virtual={false}
+          options={options}
+          value={settings[key]}
+          onChange={(chosen) => set({ [key]: chosen })}
+        />
+      )}
+    </Field>
+  );
+
+  const number = (key: 'sessionTimeout' | 'retryAttempts', label: string) => (
+    <Field label={label}>
+      {(control) => (
+        <Input
+          {...control}
+          type="number"
+          value={settings[key]}
+          onChange={({ target }) => set({ [key]: target.value })}
+        />
+      )}
+    </Field>
+  );
+
   const toggle = (key: Toggle, label: string) => (
     <label className={classes.toggle}>
       {label}
@@ -63,38 +90,9 @@ function SpecifiedSettings() {
       <div className={classes.cards}>
         <Card title="General Settings">
           <div className={classes.fields}>
-            <Field label="Language">
-              {(control) => (
-                <Select
-                  {...control}
-                  virtual={false}
-                  options={LANGUAGES}
-                  value={settings.language}
-                  onChange={(language) => set({ language })}
-                />
-              )}
-            </Field>
-            <Field label="Timezone">
-              {(control) => (
-                <Select
-                  {...control}
-                  virtual={false}
-                  options={TIME_ZONES}
-                  value={settings.timezone}
-                  onChange={(timezone) => set({ timezone })}
-                />
-              )}
-            </Field>
-            <Field label="Session Timeout (minutes)">
-              {(control) => (
-                <Input
-                  {...control}
-                  type="number"
-                  value={settings.sessionTimeout}
-                  onChange={({ target }) => set({ sessionTimeout: target.value })}
-                />
-              )}
-            </Field>
+            {choice('language', 'Language', LANGUAGES)}
+            {choice('timezone', 'Timezone', TIME_ZONES)}
+            {number('sessionTimeout', 'Session Timeout (minutes)')}
           </div>
           {toggle('emailNotifications', 'Email Notifications')}
           {toggle('smsNotifications', 'SMS Notifications')}
@@ -114,16 +112,7 @@ function SpecifiedSettings() {
                 />
               )}
             </Field>
-            <Field label="Retry Attempts">
-              {(control) => (
-                <Input
-                  {...control}
-                  type="number"
-                  value={settings.retryAttempts}
-                  onChange={({ target }) => set({ retryAttempts: target.value })}
-                />
-              )}
-            </Field>
+            {number('retryAttempts', 'Retry Attempts')}
           </div>
           {toggle('requireConfirmation', 'Require Confirmation')}
           {toggle('autoRetry', 'Auto-retry Failed Disbursements')}

@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { matchPath } from 'react-router';
 import type { MenuEntry, SliceList } from '../live-slices';
 import { storeOf } from '../store';
+import { tabStorage } from '../tab-storage';
 
 /** The key in the tab's storage of what the slices brought on the last visit. */
 const STORED = 'slices';
@@ -41,25 +42,15 @@ export function setBrought({ slices }: SliceList): void {
     menu: all.flatMap(([, { menu }]) => menu),
     failures: Object.fromEntries(all.map(([slice, { failures }]) => [slice, failures])),
   };
-  const text = JSON.stringify(next);
-  if (text === JSON.stringify(brought.get())) return;
+  if (JSON.stringify(next) === JSON.stringify(brought.get())) return;
   brought.set(next);
-  try {
-    if (all.length > 0) sessionStorage.setItem(STORED, text);
-    else sessionStorage.removeItem(STORED);
-  } catch {
-    /* no access to storage */
-  }
+  tabStorage.write(STORED, all.length > 0 ? next : null);
 }
 
 /** Uses what the slices brought on the last visit, because the list could not be read. */
 export function restoreBrought(): void {
-  try {
-    const stored = sessionStorage.getItem(STORED);
-    if (stored && brought.get() === NOTHING) brought.set(JSON.parse(stored) as Brought);
-  } catch {
-    /* no access to storage, or not ours */
-  }
+  const stored = tabStorage.read(STORED) as Brought | null;
+  if (stored && brought.get() === NOTHING) brought.set(stored);
 }
 
 /** The screen of an address, if a live slice brings it. */

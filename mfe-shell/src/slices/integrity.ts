@@ -1,3 +1,5 @@
+import { tabStorage } from '../tab-storage';
+
 declare global {
   interface Window {
     /** The integrity of a slice's file, by its address; the code of slices asks for it. */
@@ -16,9 +18,5 @@ export const REFUSED = 'refused_builds';
 
 /** The builds that this tab does not load, because one of their files was changed. */
 export function refused(): Record<string, string> {
-  try {
-    return JSON.parse(sessionStorage.getItem(REFUSED) ?? '{}') as Record<string, string>;
-  } catch {
-    return {}; // no access to storage
-  }
+  return (tabStorage.read(REFUSED) ?? {}) as Record<string, string>;
 }

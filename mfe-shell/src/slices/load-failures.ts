@@ -1,4 +1,5 @@
 import type { SliceBuild } from '../live-slices';
+import { tabStorage } from '../tab-storage';
 import { CHANGED, integrities, REFUSED, refused } from './integrity';
 
 /** Timeout for reading a file to find out whether it changed, in milliseconds. */
@@ -43,10 +44,6 @@ async function isChanged(address: string): Promise<boolean> {
  */
 export async function refuseChanged(name: string, build: SliceBuild, address: string): Promise<boolean> {
   if (!(await isChanged(address))) return false;
-  try {
-    sessionStorage.setItem(REFUSED, JSON.stringify({ ...refused(), [name]: build.integrity }));
-  } catch {
-    return false; // no room in the storage: the next load would find the same build
-  }
-  return true;
+  // Without room in the storage, the next load would find the same build.
+  return tabStorage.write(REFUSED, { ...refused(), [name]: build.integrity });
 }

@@ -3,6 +3,7 @@ import { ApiError, tabTitle } from 'mfe-kit';
 import { Button, LoadingState, PageHeader } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
+import frame from '../layout/PublicFrame.module.css';
 import { useScreenDrawn } from '../navigation/useScreenDrawn';
 import classes from './EnterPage.module.css';
 import { enterSandbox } from './open-session';
@@ -13,7 +14,7 @@ import { storyTexts } from './story-texts';
 export default function EnterPage() {
   const code = useLocation().hash.slice(1);
   return (
-    <main className={classes.page}>
+    <main className={frame.middle}>
       {code ? <Entering key={code} code={code} /> : <NotOpened sentence={storyTexts().noEntry} />}
     </main>
   );
@@ -58,7 +59,7 @@ function NotOpened({ sentence, children }: { sentence: string; children?: ReactN
   return (
     <>
       <PageHeader title={texts.notOpened} subtitle={<span role="alert">{sentence}</span>} />
-      <div className={classes.acts}>
+      <div className={`links ${classes.acts}`}>
         {children}
         <Link to="/login">{texts.signIn}</Link>
       </div>

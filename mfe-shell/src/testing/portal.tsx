@@ -1,7 +1,7 @@
 import { act, render } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { type Schema, session, type SessionUser, setPortalSettings, type Slice } from 'mfe-kit';
-import { answer, screen } from 'mfe-kit/testing';
+import { answer, currentUser, screen } from 'mfe-kit/testing';
 import type { ReactNode } from 'react';
 import { createMemoryRouter, type InitialEntry, RouterProvider } from 'react-router';
 import { vi } from 'vitest';
@@ -131,15 +131,7 @@ export function storeUser(user: Partial<SessionUser> = {}): void {
     'user',
     JSON.stringify({ id: 1, username: 'Achieng', email: 'agent@mkopo.test', role: 'admin', ...user }),
   );
-  answer('get', '/api/v1/auth/me', 200, {
-    id: 'USR-3',
-    username: 'Achieng',
-    name: 'Achieng Otieno',
-    email: 'agent@mkopo.test',
-    role: 'agent',
-    phone_number: '+254712345678',
-    created_at: '2026-01-05T06:00:00.000Z',
-  });
+  answer('get', '/api/v1/auth/me', 200, currentUser());
 }
 
 /** Opens the portal at an address, as a page load would. */

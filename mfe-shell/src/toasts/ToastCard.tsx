@@ -1,5 +1,5 @@
 import { Icon, type IconName } from 'mfe-kit/ui';
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import { shellTexts } from '../shell-texts';
 import type { Toast } from './toast-list';
 import classes from './Toasts.module.css';
@@ -24,15 +24,12 @@ interface ToastCardProps {
 export function ToastCard({ toast, isHeld, onTimeOver, onDismiss }: ToastCardProps) {
   const { type, message, duration } = toast;
   const left = useRef(duration);
-  const timeOver = useRef(onTimeOver);
-  useEffect(() => {
-    timeOver.current = onTimeOver;
-  });
+  const timeOver = useEffectEvent(onTimeOver);
 
   useEffect(() => {
     if (isHeld || duration === 0) return;
     const started = performance.now();
-    const timer = setTimeout(() => timeOver.current(), left.current);
+    const timer = setTimeout(timeOver, left.current);
     return () => {
       clearTimeout(timer);
       left.current = Math.max(0, left.current - (performance.now() - started));

@@ -71,7 +71,7 @@ function Head({ report }: { report: Report | undefined }) {
       action={
         <Button
           type="primary"
-          className={classes.export ?? ''}
+          className={classes.export}
           icon={<Icon name="download" size={15} />}
           onClick={() => exportCsv(report)}
         >

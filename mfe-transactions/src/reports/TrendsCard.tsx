@@ -23,7 +23,7 @@ export function TrendsCard({ report, onChoose }: TrendsCardProps) {
               key={one}
               size="small"
               aria-pressed={report.unit === one}
-              className={report.unit === one ? (classes.pressed ?? '') : ''}
+              className={report.unit === one ? classes.pressed : ''}
               onClick={() => onChoose({ unit: one })}
             >
               {texts.units[one]}

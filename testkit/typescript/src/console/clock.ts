@@ -1,18 +1,13 @@
 import { bodyOf } from '../call-failed';
-import type { ConsoleClient, Schemas } from '../clients';
+import type { Schemas } from '../clients';
 import { type Duration, type Moment, written } from '../time';
+import { Verbs } from './verbs';
 
 /** The clock that sessions, codes, limits, receipts and dates follow. */
-export class Clock {
-  readonly #console: ConsoleClient;
-
-  constructor(console: ConsoleClient) {
-    this.#console = console;
-  }
-
+export class Clock extends Verbs {
   /** The time of the sandbox. */
   async now(): Promise<Date> {
-    const { now } = await bodyOf(this.#console.GET('/console/api/clock'));
+    const { now } = await bodyOf(this.console.GET('/console/api/clock'));
     return new Date(now);
   }
 
@@ -38,10 +33,10 @@ export class Clock {
 
   /** Goes back to the real time, running. */
   async reset(): Promise<void> {
-    await bodyOf(this.#console.DELETE('/console/api/clock'));
+    await bodyOf(this.console.DELETE('/console/api/clock'));
   }
 
   async #change(change: Schemas['ClockChange']): Promise<void> {
-    await bodyOf(this.#console.PUT('/console/api/clock', { body: change }));
+    await bodyOf(this.console.PUT('/console/api/clock', { body: change }));
   }
 }

@@ -1,6 +1,7 @@
 import { bodyOf } from '../call-failed';
-import type { ConsoleClient, Schemas } from '../clients';
+import type { Schemas } from '../clients';
 import { type Moment, written } from '../time';
+import { Verbs } from './verbs';
 
 /** Which events are meant. */
 export interface EventFilter {
@@ -16,13 +17,7 @@ export interface EventFilter {
 }
 
 /** The audit trail. It has real times, and a reset leaves it alone. */
-export class Events {
-  readonly #console: ConsoleClient;
-
-  constructor(console: ConsoleClient) {
-    this.#console = console;
-  }
-
+export class Events extends Verbs {
   /** The events that match, newest first. */
   async list({ since, until, ...filter }: EventFilter = {}): Promise<Schemas['Event'][]> {
     const query = {
@@ -30,6 +25,6 @@ export class Events {
       ...(since && { since: written(since) }),
       ...(until && { until: written(until) }),
     };
-    return bodyOf(this.#console.GET('/console/api/events', { params: { query } }));
+    return bodyOf(this.console.GET('/console/api/events', { params: { query } }));
   }
 }

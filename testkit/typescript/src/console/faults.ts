@@ -1,5 +1,6 @@
 import { bodyOf } from '../call-failed';
-import type { ConsoleClient, Schemas } from '../clients';
+import type { Schemas } from '../clients';
+import { Verbs } from './verbs';
 
 /** A fault to add. */
 export type NewFault = Schemas['NewFault'];
@@ -8,16 +9,10 @@ export type NewFault = Schemas['NewFault'];
 export type ActiveFault = Schemas['Fault'] & { remove: () => Promise<void> };
 
 /** Faults in the calls of the portal's API. They end with the test. */
-export class Faults {
-  readonly #console: ConsoleClient;
-
-  constructor(console: ConsoleClient) {
-    this.#console = console;
-  }
-
+export class Faults extends Verbs {
   /** Adds a fault, which applies from the next call. */
   async add(fault: NewFault): Promise<ActiveFault> {
-    const added = await bodyOf(this.#console.POST('/console/api/faults', { body: fault }));
+    const added = await bodyOf(this.console.POST('/console/api/faults', { body: fault }));
     return { ...added, remove: () => this.#remove(added.id) };
   }
 
@@ -33,16 +28,16 @@ export class Faults {
 
   /** The faults that apply, with how many calls each has hit. */
   async list(): Promise<Schemas['Fault'][]> {
-    return bodyOf(this.#console.GET('/console/api/faults'));
+    return bodyOf(this.console.GET('/console/api/faults'));
   }
 
   /** Removes all faults. */
   async clear(): Promise<void> {
-    await bodyOf(this.#console.DELETE('/console/api/faults'));
+    await bodyOf(this.console.DELETE('/console/api/faults'));
   }
 
   async #remove(id: string): Promise<void> {
-    const { error, response } = await this.#console.DELETE('/console/api/faults/{id}', {
+    const { error, response } = await this.console.DELETE('/console/api/faults/{id}', {
       params: { path: { id } },
     });
     // A fault that was used up, or that `clear` removed, is gone already.

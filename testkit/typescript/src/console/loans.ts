@@ -1,5 +1,6 @@
 import { bodyOf } from '../call-failed';
-import type { ConsoleClient, Schemas } from '../clients';
+import type { Schemas } from '../clients';
+import { Verbs } from './verbs';
 
 /** An approved loan that can be paid out. */
 export type Loan = Schemas['PendingLoan'];
@@ -11,13 +12,7 @@ export type NewLoan = NonNullable<Schemas['LoansToApprove']['loan']> & {
 };
 
 /** The loans that wait to be paid out. */
-export class Loans {
-  readonly #console: ConsoleClient;
-
-  constructor(console: ConsoleClient) {
-    this.#console = console;
-  }
-
+export class Loans extends Verbs {
   /** Approves a loan. */
   async approve(loan: NewLoan = {}): Promise<Loan> {
     const [approved] = await this.approveMany(1, loan);
@@ -28,6 +23,6 @@ export class Loans {
   /** Approves up to a thousand loans at once. */
   async approveMany(count: number, { amount, ...loan }: NewLoan = {}): Promise<Loan[]> {
     const values = { ...loan, ...(amount !== undefined && { total_loan_amount: amount }) };
-    return bodyOf(this.#console.POST('/console/api/loans', { body: { count, loan: values } }));
+    return bodyOf(this.console.POST('/console/api/loans', { body: { count, loan: values } }));
   }
 }

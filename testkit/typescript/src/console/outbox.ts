@@ -1,7 +1,8 @@
 import { bodyOf } from '../call-failed';
-import type { ConsoleClient, Schemas } from '../clients';
+import type { Schemas } from '../clients';
 import type { Duration } from '../time';
 import { emailOf, type Who } from '../who';
+import { Verbs } from './verbs';
 
 /** A message that was sent. */
 export type Message = Schemas['OutboxMessage'];
@@ -20,16 +21,11 @@ export interface Waiting {
 }
 
 /** The messages that the portal has sent. */
-export class Outbox {
-  readonly #console: ConsoleClient;
+export class Outbox extends Verbs {
   /** The messages that are not returned: they were, or they are the past. */
   readonly #passed = new Set<string>();
   /** The latest message that was looked at, by recipient and channel. */
   readonly #read = new Map<string, string>();
-
-  constructor(console: ConsoleClient) {
-    this.#console = console;
-  }
 
   /** The messages sent so far, newest first. */
   async messages({ to, channel }: MessageFilter = {}): Promise<Message[]> {
@@ -54,7 +50,7 @@ export class Outbox {
 
   /** Deletes all messages. */
   async clear(): Promise<void> {
-    await bodyOf(this.#console.DELETE('/console/api/outbox'));
+    await bodyOf(this.console.DELETE('/console/api/outbox'));
   }
 
   /** The first message that is wanted; those before it are the past then. */
@@ -87,7 +83,7 @@ export class Outbox {
   }): Promise<Message[]> {
     const recipient = to && (isPhone(to) ? to : emailOf(to));
     const wanted = { ...query, ...(recipient && { to: recipient }) };
-    return bodyOf(this.#console.GET('/console/api/outbox', { params: { query: wanted } }));
+    return bodyOf(this.console.GET('/console/api/outbox', { params: { query: wanted } }));
   }
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { bodyOf, CallFailed } from '../call-failed';
-import type { ConsoleClient, Schemas } from '../clients';
+import type { Schemas } from '../clients';
 import { type Duration, milliseconds, type Moment, written } from '../time';
 import { emailOf, type Who } from '../who';
+import { Verbs } from './verbs';
 
 /** The record of a payout. */
 export type Payout = Schemas['DisbursementRecord'];
@@ -23,21 +24,16 @@ export interface PastPayout {
 const POLL_INTERVAL = 100;
 
 /** The payouts. */
-export class Payouts {
-  readonly #console: ConsoleClient;
+export class Payouts extends Verbs {
   /** The payouts that `settled` does not return: it has returned them, or they are the past. */
   readonly #passed = new Set<string>();
   /** The latest payout that `Session.payOut` was told of, by loan. */
   readonly #reported = new Map<string, string>();
 
-  constructor(console: ConsoleClient) {
-    this.#console = console;
-  }
-
   /** All payouts, newest first, or those of one loan. */
   async list({ loan, settled }: { loan?: { loan_id: string }; settled?: boolean } = {}): Promise<Payout[]> {
     const query = { ...(loan && { loan_id: loan.loan_id }), ...(settled !== undefined && { settled }) };
-    return bodyOf(this.#console.GET('/console/api/payouts', { params: { query } }));
+    return bodyOf(this.console.GET('/console/api/payouts', { params: { query } }));
   }
 
   /** The next payout of a loan that has settled, and waits for it: each is returned once, the oldest first. */
@@ -45,7 +41,7 @@ export class Payouts {
     const query = { loan_id: loan.loan_id, settled: true, wait };
     const deadline = Date.now() + milliseconds(wait);
     for (;;) {
-      const settled = await bodyOf(this.#console.GET('/console/api/payouts', { params: { query } }));
+      const settled = await bodyOf(this.console.GET('/console/api/payouts', { params: { query } }));
       const next = settled.findLast(({ id }) => !this.#passed.has(id));
       if (next) {
         this.#passed.add(next.id);
@@ -93,7 +89,7 @@ export class Payouts {
       ...(at && { created_at: written(at) }),
       ...(by && { user_email: emailOf(by) }),
     };
-    const made = await bodyOf(this.#console.POST('/console/api/payouts', { body }));
+    const made = await bodyOf(this.console.POST('/console/api/payouts', { body }));
     this.#passed.add(made.id);
     return made;
   }

@@ -4,6 +4,7 @@ import { type ConsoleClient, type PortalClient, portalClient, type Schemas, type
 import { emailOf, type Who } from '../who';
 import type { Loan } from './loans';
 import type { Payout, Payouts } from './payouts';
+import { Verbs } from './verbs';
 
 /** Somebody who is signed in to the portal's API. */
 export class Session {
@@ -47,8 +48,7 @@ export class Session {
 }
 
 /** The sessions of the portal's users. */
-export class Sessions {
-  readonly #console: ConsoleClient;
+export class Sessions extends Verbs {
   readonly #target: Target;
   readonly #passwordOf: (who: Who) => string;
   readonly #payouts: () => Payouts;
@@ -59,7 +59,7 @@ export class Sessions {
     passwordOf: (who: Who) => string,
     payouts: () => Payouts,
   ) {
-    this.#console = console;
+    super(console);
     this.#target = target;
     this.#passwordOf = passwordOf;
     this.#payouts = payouts;
@@ -75,13 +75,13 @@ export class Sessions {
   /** Ends the sessions of one account; returns how many there were. */
   async end(who: Who): Promise<number> {
     const params = { path: { email: emailOf(who) } };
-    const { ended } = await bodyOf(this.#console.POST('/console/api/staff/{email}/expire', { params }));
+    const { ended } = await bodyOf(this.console.POST('/console/api/staff/{email}/expire', { params }));
     return ended;
   }
 
   /** Ends everybody's sessions; returns how many there were. */
   async endAll(): Promise<number> {
-    const { ended } = await bodyOf(this.#console.POST('/console/api/staff/expire'));
+    const { ended } = await bodyOf(this.console.POST('/console/api/staff/expire'));
     return ended;
   }
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { bodyOf } from '../call-failed';
-import type { ConsoleClient, Schemas } from '../clients';
+import type { Schemas } from '../clients';
 import { emailOf, PASSWORD, type Who } from '../who';
+import { Verbs } from './verbs';
 
 /** A staff account. */
 export type Account = Schemas['Account'];
@@ -10,24 +11,19 @@ export type Account = Schemas['Account'];
 export type NewAccount = Pick<Schemas['AccountToOpen'], 'email'> & Partial<Schemas['AccountToOpen']>;
 
 /** The staff accounts. */
-export class Staff {
-  readonly #console: ConsoleClient;
+export class Staff extends Verbs {
   /** The passwords of the accounts that were opened here. */
   readonly #passwords = new Map<string, string>();
 
-  constructor(console: ConsoleClient) {
-    this.#console = console;
-  }
-
   /** All accounts, by e-mail address. */
   async list(): Promise<Account[]> {
-    return bodyOf(this.#console.GET('/console/api/staff'));
+    return bodyOf(this.console.GET('/console/api/staff'));
   }
 
   /** One account. */
   async get(who: Who): Promise<Account> {
     return bodyOf(
-      this.#console.GET('/console/api/staff/{email}', { params: { path: { email: emailOf(who) } } }),
+      this.console.GET('/console/api/staff/{email}', { params: { path: { email: emailOf(who) } } }),
     );
   }
 
@@ -42,7 +38,7 @@ export class Staff {
       password: PASSWORD,
       ...account,
     };
-    const opened = await bodyOf(this.#console.POST('/console/api/staff', { body }));
+    const opened = await bodyOf(this.console.POST('/console/api/staff', { body }));
     this.#passwords.set(opened.email, body.password);
     return opened;
   }
@@ -69,7 +65,7 @@ export class Staff {
 
   async #change(who: Who, change: Schemas['AccountChange']): Promise<Account> {
     const params = { path: { email: emailOf(who) } };
-    return bodyOf(this.#console.PATCH('/console/api/staff/{email}', { params, body: change }));
+    return bodyOf(this.console.PATCH('/console/api/staff/{email}', { params, body: change }));
   }
 }
 

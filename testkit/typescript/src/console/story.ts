@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { bodyOf } from '../call-failed';
-import type { ConsoleClient, Schemas } from '../clients';
+import type { Schemas } from '../clients';
 import { type Duration, milliseconds } from '../time';
+import { Verbs } from './verbs';
 
 /** A step of a story, and whether it is done. */
 export type Step = Schemas['ToldStep'];
@@ -10,14 +11,9 @@ export type Step = Schemas['ToldStep'];
 const POLL_INTERVAL = 100;
 
 /** The story that the sandbox tells. */
-export class Story {
-  readonly #console: ConsoleClient;
+export class Story extends Verbs {
   /** The number of steps that `next` has returned. */
   #returned = 0;
-
-  constructor(console: ConsoleClient) {
-    this.#console = console;
-  }
 
   /** All steps, in order. */
   async steps(): Promise<Step[]> {
@@ -33,7 +29,7 @@ export class Story {
     if (index === story.steps.length) throw new Error(`All steps of ${story.name} are done`);
     // Without an act of its own, the act of the step that follows could be done too early.
     if (story.steps[index]?.act && story.steps[index].state === 'next')
-      story = await bodyOf(this.#console.POST('/console/api/story/next'));
+      story = await bodyOf(this.console.POST('/console/api/story/next'));
     for (;;) {
       const step = story.steps[index];
       if (step?.state === 'done') {
@@ -63,6 +59,6 @@ export class Story {
   }
 
   async #told(): Promise<Schemas['ToldStory']> {
-    return bodyOf(this.#console.GET('/console/api/story'));
+    return bodyOf(this.console.GET('/console/api/story'));
   }
 }

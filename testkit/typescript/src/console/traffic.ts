@@ -1,7 +1,8 @@
 import { bodyOf } from '../call-failed';
-import type { ConsoleClient, Schemas } from '../clients';
+import type { Schemas } from '../clients';
 import { type Moment, written } from '../time';
 import { emailOf, type Who } from '../who';
+import { Verbs } from './verbs';
 
 /** A call of the portal's API. */
 export type Call = Schemas['Call'];
@@ -19,13 +20,7 @@ export interface CallFilter {
 }
 
 /** The last thousand calls of the portal's API. */
-export class Traffic {
-  readonly #console: ConsoleClient;
-
-  constructor(console: ConsoleClient) {
-    this.#console = console;
-  }
-
+export class Traffic extends Verbs {
   /** The calls that match, newest first. */
   async calls({ method, path, status, user, since, until }: CallFilter = {}): Promise<Call[]> {
     const query = {
@@ -36,16 +31,16 @@ export class Traffic {
       ...(since && { since: written(since) }),
       ...(until && { until: written(until) }),
     };
-    return bodyOf(this.#console.GET('/console/api/traffic', { params: { query } }));
+    return bodyOf(this.console.GET('/console/api/traffic', { params: { query } }));
   }
 
   /** All recorded calls as an HTTP Archive, for a bug report: browsers, Charles and Playwright open it. */
   async har(): Promise<Schemas['Har']> {
-    return bodyOf(this.#console.GET('/console/api/traffic.har'));
+    return bodyOf(this.console.GET('/console/api/traffic.har'));
   }
 
   /** Deletes the recorded calls. */
   async clear(): Promise<void> {
-    await bodyOf(this.#console.DELETE('/console/api/traffic'));
+    await bodyOf(this.console.DELETE('/console/api/traffic'));
   }
 }
