@@ -7,7 +7,7 @@ use lending::{
     auth::{limits, session},
     events, outbox, payouts,
 };
-use slices::{Bundled, Slices};
+use slices::Slices;
 use store::server_lease::ServerLease;
 
 /// The interval between two rounds.
@@ -47,9 +47,8 @@ pub async fn delete_old(slices: &Slices) -> Result<(), Failure> {
     let events = events::delete_old(database, oldest_event).await?;
     let limits = limits::delete_expired(database, now).await?;
     let builds = if slices.are_of_main() {
-        let bundled = Bundled::of(slices).await?;
         slices::reports::delete_old(database, now.minus(slices::reports::KEPT)).await?
-            + slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?
+            + slices::delete_old(slices, settings.keep_builds as usize, now).await?
     } else {
         0
     };

@@ -92,7 +92,7 @@ pub async fn refuse_forms(visit: Visit, request: Request, next: Next) -> Respons
         return next.run(request).await;
     };
     if request.method().is_safe() {
-        visit.page(Frame::of(page), || empty_state(Icon::Alert, title, failure.to_string()))
+        visit.page(Frame::of(page), || empty_state(Icon::ALERT, title, failure.to_string()))
     } else {
         Failure::from(failure).into_response()
     }

@@ -8,16 +8,15 @@ use serde_json::json;
 
 use crate::sandboxes::Sandbox;
 use base::error::Failure;
-use slices::{Bucket, Bundled};
+use slices::Bucket;
 use web::ready_body::ReadyBody;
 
 /// `/slices.json`.
 pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Failure> {
     let settings = &sandbox.settings;
-    let bundled = Bundled::of(&sandbox.slices).await?;
     let known = Bucket::find(&headers, settings.behind_tls);
     let bucket = known.unwrap_or_else(|| Bucket::draw(&sandbox.randomness));
-    let listed = slices::listed(&sandbox.slices, &bundled, bucket).await?;
+    let listed = slices::listed(&sandbox.slices, bucket).await?;
     let mut body = json!({
         "portal": {
             "brand": settings.brand,

@@ -21,7 +21,7 @@ use super::{charset, live_slices};
 use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use settings::Settings;
-use slices::{Bundled, SLICES_FOLDER, Slices, files, live_shell, shell_build};
+use slices::{SLICES_FOLDER, Slices, files, live_shell, shell_build};
 use web::{accept, notice};
 
 const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -142,8 +142,7 @@ async fn being_deployed(sandbox: Sandbox, method: Method, headers: HeaderMap) ->
 /// Redirects to the package of mfe-kit that this portal has. Its address contains the version, because
 /// npm caches a package by its address forever.
 async fn newest_kit(slices: Slices) -> Result<Response, Failure> {
-    let bundled = Bundled::of(&slices).await?;
-    let all = slices::all(&mut slices.database.read().await?, &bundled).await?;
+    let all = slices::all(&slices).await?;
     let package = live_shell(&all).and_then(|shell| shell.kit_package.clone()).ok_or(Failure::NotFound)?;
     Ok((StatusCode::FOUND, [(header::LOCATION, package.address)]).into_response())
 }

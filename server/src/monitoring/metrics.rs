@@ -14,7 +14,7 @@ use prometheus_client::{
 
 use super::log;
 use base::error::Failure;
-use slices::{Bundled, Dropped, Report, Slices};
+use slices::{Dropped, Report, Slices};
 use store::{Database, Load, query_scalar};
 
 /// The state that is read when the metrics are asked for.
@@ -262,8 +262,7 @@ impl Metrics {
     async fn begin_slices(&self, slices: &Slices) -> Result<(), Failure> {
         let list = Call { method: "GET", route: "/slices.json".to_owned(), status: 200 };
         _ = self.requests.get_or_create(&list);
-        let bundled = Bundled::of(slices).await?;
-        for slice in slices::all(&mut slices.database.read().await?, &bundled).await? {
+        for slice in slices::all(slices).await? {
             for version in slice.served() {
                 let (slice, version) = (slice.name.clone(), version.to_string());
                 for outcome in ["loaded", "not_loaded", "crashed"] {

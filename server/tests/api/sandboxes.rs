@@ -106,7 +106,10 @@ async fn a_sandbox_has_data_of_its_own() {
     assert_eq!(app.with(&session).get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
     let headers = [("host", "pr-12.localhost:8080"), ("mkopo-sandbox", "pr-13")];
     let both = app.with(&session).get_with("/api/v1/auth/me", &headers).await.refusal();
-    assert!(both.starts_with("400 bad_parameter: ") && both.contains("mkopo-sandbox names another"), "{both}");
+    assert!(
+        both.starts_with("400 bad_parameter: ") && both.contains("mkopo-sandbox names another"),
+        "{both}"
+    );
 }
 
 #[tokio::test]

@@ -142,11 +142,7 @@ impl Caller {
     ///
     /// # Errors
     /// A sentence if the sign-in is refused.
-    pub async fn sign_in(
-        &self,
-        email: &str,
-        password: &SecretString,
-    ) -> anyhow::Result<(SecretString, Answer)> {
+    pub async fn sign_in(&self, email: &str, password: &SecretString) -> anyhow::Result<SecretString> {
         let answer = self.call(&Self::login(email, password)).await?;
         if answer.status != StatusCode::OK {
             let body = answer.json();
@@ -159,7 +155,7 @@ impl Caller {
         }
         let token = answer.json()["user"]["token"].as_str().unwrap_or_default().to_owned();
         ensure!(!token.is_empty(), "{} signed in without a token", self.url);
-        Ok((token.into(), answer))
+        Ok(token.into())
     }
 
     /// The call that signs in.

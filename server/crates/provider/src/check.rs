@@ -92,7 +92,7 @@ impl Check {
     ) -> anyhow::Result<Vec<Tried>> {
         let Credentials { email, password } = credentials;
         self.without_a_session().await;
-        let (token, _) = self.caller.sign_in(&email, &password).await?;
+        let token = self.caller.sign_in(&email, &password).await?;
         let login = Caller::login(&email, &password);
         // The session of this second sign-in is ended last.
         let second = self.tries("Sign in with the password", login, status(&[200])).await;

@@ -97,7 +97,7 @@ pub async fn record(
     key: &[u8; 32],
     is_jittered: bool,
 ) -> anyhow::Result<Recording> {
-    let (token, _) = caller.sign_in(&credentials.email, &credentials.password).await?;
+    let token = caller.sign_in(&credentials.email, &credentials.password).await?;
     let lists = async {
         let pending = list(caller, "/disbursements/pending", &token).await?;
         let records = list(caller, "/disbursement-records", &token).await?;

@@ -5,13 +5,14 @@ use semver::Version;
 use crate::{
     build::SliceName,
     builds::{Bundled, SliceBuilds, locked, read_one, set_live},
+    of_world::Slices,
     refusal::SliceRefusal,
     roll_out,
     trail::{self, Mark, SliceAction},
     watched,
 };
 use base::error::Failure;
-use store::{Connection, Database};
+use store::Connection;
 
 /// Makes the build of `version` live; does nothing if it is live already. If the build `is_watched`, it is
 /// taken back when it fails. Returns the new state of the slice.
@@ -21,31 +22,24 @@ use store::{Connection, Database};
 /// [`SliceRefusal::PathTaken`], [`SliceRefusal::NoPortal`], [`SliceRefusal::ShellNeeded`],
 /// [`SliceRefusal::RolloutRuns`].
 pub async fn activate(
-    database: &Database,
-    bundled: &Bundled,
+    slices: &Slices,
     name: SliceName,
     version: Version,
     is_watched: bool,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, Some(version), is_watched, mark).await
+    change(slices, name, Some(version), is_watched, mark).await
 }
 
 /// Makes the previous build live again. Another roll-back goes to the next older build, never to a newer
 /// one.
-pub async fn roll_back(
-    database: &Database,
-    bundled: &Bundled,
-    name: SliceName,
-    mark: Mark,
-) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, None, false, mark).await
+pub async fn roll_back(slices: &Slices, name: SliceName, mark: Mark) -> Result<SliceBuilds, Failure> {
+    change(slices, name, None, false, mark).await
 }
 
 /// Makes the build of `version` live, or the previous one.
 async fn change(
-    database: &Database,
-    bundled: &Bundled,
+    slices: &Slices,
     name: SliceName,
     version: Option<Version>,
     is_watched: bool,
@@ -53,9 +47,9 @@ async fn change(
 ) -> Result<SliceBuilds, Failure> {
     let act = if version.is_some() { SliceAction::Activated } else { SliceAction::RolledBack };
     let entry = act.entry(&name).with_some("version", version.as_ref());
-    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
     trail
-        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
+        .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?.existing()?;
             let version = version.or_else(|| before.previous.clone()).ok_or(SliceRefusal::NoPreviousBuild)?;
             let build = before.build(&version).ok_or_else(|| SliceRefusal::BuildNotFound {

@@ -16,7 +16,7 @@ use crate::{
     archive::{self, Unpacked},
     brings::Shell,
     build::{Build, SliceName},
-    builds::{self, Bundled, SliceBuilds},
+    builds::{self, SliceBuilds},
     of_world::Slices,
     publish::{self, Publication},
     refusal::SliceRefusal,
@@ -68,11 +68,9 @@ struct Overview {
 }
 
 async fn list(slices: Slices) -> Result<Answer<Overview>, Failure> {
-    let bundled = Bundled::of(&slices).await?;
-    let mut reader = slices.database.read().await?;
-    let slices = builds::all(&mut reader, &bundled).await?;
-    let trail = trail::trail(&mut reader).await?;
-    Ok(Answer(Overview { shell: builds::live_shell(&slices).cloned(), slices, trail }))
+    let all = builds::all(&slices).await?;
+    let trail = trail::trail(&mut slices.database.read().await?).await?;
+    Ok(Answer(Overview { shell: builds::live_shell(&all).cloned(), slices: all, trail }))
 }
 
 /// The author of a call that changes a slice.
@@ -139,15 +137,13 @@ async fn publish(
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
     let mark = Operator { trail, by }.mark(&slices)?;
-    let publication = publication(&slices, hold, force, percent, plan.as_deref(), watch)?;
-    let bundled = Bundled::of(&slices).await?;
-    let build = receive(&slices, &bundled, request).await?;
-    publish_received(&slices, &bundled, build, publication, mark).await
+    let publication = publication(hold, force, percent, plan.as_deref(), watch)?;
+    let build = receive(&slices, request).await?;
+    publish_received(&slices, build, publication, mark).await
 }
 
 /// The options for publishing a build.
 pub(super) fn publication(
-    slices: &Slices,
     hold: bool,
     force: bool,
     percent: Option<u8>,
@@ -158,20 +154,17 @@ pub(super) fn publication(
     if hold && share.is_some() {
         return Err(Failure::BadValue("A build that is held goes to nobody: give no percentage".to_owned()));
     }
-    // Only those of `main` are compressed: the builds of sandboxes are not for many visitors.
-    let compress_at = slices.are_of_main().then(|| slices.clock.unset_now());
-    Ok(Publication { hold, share, is_watched, force, compress_at })
+    Ok(Publication { hold, share, is_watched, force })
 }
 
 /// Publishes a build that was received. The status says whether it is new.
 pub(super) async fn publish_received(
     slices: &Slices,
-    bundled: &Bundled,
     build: Build,
     publication: Publication,
     mark: Mark,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
-    let (slice, is_new) = publish::publish(&slices.database, bundled, build, publication, mark).await?;
+    let (slice, is_new) = publish::publish(slices, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
@@ -180,7 +173,7 @@ pub(super) async fn publish_received(
 /// # Errors
 /// [`SliceRefusal::TooManyUploads`], [`SliceRefusal::NoArchive`], [`SliceRefusal::BuildTooLarge`],
 /// [`SliceRefusal::BadBuild`], and what is wrong with the build.
-pub(super) async fn receive(slices: &Slices, bundled: &Bundled, request: Request) -> Result<Build, Failure> {
+pub(super) async fn receive(slices: &Slices, request: Request) -> Result<Build, Failure> {
     let Ok(_place) = slices.shared.uploads.try_acquire() else {
         return Err(SliceRefusal::TooManyUploads.into());
     };
@@ -208,8 +201,7 @@ pub(super) async fn receive(slices: &Slices, bundled: &Bundled, request: Request
         }
     }
     archive.rewind().map_err(failed)?;
-    let others = builds::all(&mut slices.database.read().await?, bundled).await?;
-    let shell = builds::live_shell(&others).cloned();
+    let shell = builds::live_shell(&builds::all(slices).await?).cloned();
     let build = tokio::task::spawn_blocking(move || {
         let Unpacked { files, maps_left_out } = archive::read(archive, size)?;
         let build = if files.contains_key(shell_build::DESCRIPTION) {
@@ -240,8 +232,8 @@ async fn activate<A: Author>(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = author.slice(&slices, &name).await?;
     let version = name.version_from_request(&version)?;
-    let (mark, bundled) = (author.mark(&slices)?, Bundled::of(&slices).await?);
-    activate::activate(&slices.database, &bundled, name, version, watch, mark).await.map(Answer)
+    let mark = author.mark(&slices)?;
+    activate::activate(&slices, name, version, watch, mark).await.map(Answer)
 }
 
 async fn roll_back<A: Author>(
@@ -250,8 +242,7 @@ async fn roll_back<A: Author>(
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = author.slice(&slices, &name).await?;
-    let (mark, bundled) = (author.mark(&slices)?, Bundled::of(&slices).await?);
-    activate::roll_back(&slices.database, &bundled, name, mark).await.map(Answer)
+    activate::roll_back(&slices, name, author.mark(&slices)?).await.map(Answer)
 }
 
 async fn roll_out<A: Author>(
@@ -262,9 +253,8 @@ async fn roll_out<A: Author>(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = author.slice(&slices, &name).await?;
     let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
-    let (mark, bundled) = (author.mark(&slices)?, Bundled::of(&slices).await?);
-    let database = &slices.database;
-    roll_out::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
+    let mark = author.mark(&slices)?;
+    roll_out::roll_out(&slices, name, version, share, body.watch, mark).await.map(Answer)
 }
 
 async fn change<A: Author>(
@@ -274,8 +264,7 @@ async fn change<A: Author>(
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = author.slice(&slices, &name).await?;
-    let (mark, bundled) = (author.mark(&slices)?, Bundled::of(&slices).await?);
-    roll_out::change(&slices.database, &bundled, name, change, mark).await.map(Answer)
+    roll_out::change(&slices, name, change, author.mark(&slices)?).await.map(Answer)
 }
 
 async fn remove(
@@ -284,6 +273,5 @@ async fn remove(
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let (name, mark) = (SliceName::from_request(&name)?, operator.mark(&slices)?);
-    let bundled = Bundled::of(&slices).await?;
-    remove::remove(&slices.database, &bundled, name, mark).await.map(Answer)
+    remove::remove(&slices, name, mark).await.map(Answer)
 }

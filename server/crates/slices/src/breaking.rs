@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     build::{Build, KIT, MANIFEST, MODULE, SliceName, integrity_of},
-    builds::{self, Bundled},
+    builds,
     of_world::Slices,
     publish::{Publication, publish},
     refusal::SliceRefusal,
@@ -42,8 +42,7 @@ const CODE: &str = "var $container = {
 /// # Errors
 /// [`SliceRefusal::SliceNotFound`] if the slice has no live build; those of [`publish`].
 pub async fn publish_breaking(slices: &Slices, name: &SliceName) -> Result<(), Failure> {
-    let bundled = Bundled::of(slices).await?;
-    let all = builds::all(&mut slices.database.read().await?, &bundled).await?;
+    let all = builds::all(slices).await?;
     let not_found = || SliceRefusal::SliceNotFound(name.as_str().to_owned());
     let slice = all.iter().find(|slice| slice.name == name.as_str()).ok_or_else(not_found)?;
     let live = slice.live.as_ref().and_then(|live| slice.build(live)).ok_or_else(not_found)?;
@@ -81,9 +80,8 @@ pub async fn publish_breaking(slices: &Slices, name: &SliceName) -> Result<(), F
     ]);
     let shell = builds::live_shell(&all).ok_or(SliceRefusal::NoPortal)?;
     let build = Build::check(files, shell)?;
-    let publication =
-        Publication { hold: false, share: None, is_watched: false, force: true, compress_at: None };
+    let publication = Publication { hold: false, share: None, is_watched: false, force: true };
     let mark = Mark::now(slices, Some("a story".to_owned()), Trail::default())?;
-    publish(&slices.database, &bundled, build, publication, mark).await?;
+    publish(slices, build, publication, mark).await?;
     Ok(())
 }

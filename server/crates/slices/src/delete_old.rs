@@ -7,27 +7,23 @@ use semver::Version;
 use crate::{
     build::SliceName,
     builds::{Bundled, SliceBuild, SliceBuilds, all, locked},
+    of_world::Slices,
 };
 use base::{clock::UnixMillis, error::Failure};
-use store::{Connection, Database, query};
+use store::{Connection, query};
 
 /// Deletes published builds that are neither live nor previous nor rolled out, except the `keep` newest
 /// of each slice. Each has its own transaction: a build can have 16 MiB. Returns the number of builds.
 ///
 /// # Errors
 /// When the database fails; earlier builds stay deleted.
-pub async fn delete_old(
-    database: &Database,
-    bundled: &Bundled,
-    keep: usize,
-    now: UnixMillis,
-) -> Result<u64, Failure> {
-    let slices = all(&mut database.read().await?, bundled).await?;
+pub async fn delete_old(slices: &Slices, keep: usize, now: UnixMillis) -> Result<u64, Failure> {
     let mut deleted = 0;
-    for slice in slices {
+    for slice in all(slices).await? {
         for version in old_builds(&slice, keep) {
-            let (name, bundled) = (SliceName::from_request(&slice.name)?, bundled.clone());
-            let is_deleted = database
+            let (name, bundled) = (SliceName::from_request(&slice.name)?, Bundled::of(slices).await?);
+            let is_deleted = slices
+                .database
                 .write_in_turn(async move |connection: &mut Connection| {
                     let slice = locked(connection, &bundled, &name).await?;
                     // It may have become needed since the list was read.

@@ -52,7 +52,6 @@ pub async fn or_own(found: Result<Option<Response>, Failure>, request: Request, 
 
 /// The file at `path`, which begins with slice and version. A sandbox has its own builds and those of `main`.
 async fn find(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure> {
-    let now = slices.clock.unset_now();
     let mut parts = path.splitn(3, '/');
     let (Some(name), Some(version), Some(file)) = (parts.next(), parts.next(), parts.next()) else {
         return Ok(None);
@@ -60,28 +59,39 @@ async fn find(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure>
     if SliceName::parse(name).is_none() {
         return Ok(None);
     }
-    let (version, own) = match version.split_once(OF_SANDBOX) {
-        Some((version, id)) if slices.sandbox_id.as_deref() == Some(id) => (version, true),
-        Some(_) => return Ok(None),
-        None => (version, false),
-    };
-    if own {
-        return Ok(read(slices, &slices.database, [name, version, file]).await?.map(Arc::new));
+    match version.split_once(OF_SANDBOX) {
+        // In a sandbox, this is also the address for looking at a build that is held there.
+        None => find_among_all(slices, path, name, Some(version), file).await,
+        Some((version, id)) if slices.sandbox_id.as_deref() == Some(id) => {
+            Ok(read(slices, &slices.database, name, Some(version), file).await?.map(Arc::new))
+        }
+        Some(_) => Ok(None),
     }
-    if let Some(file) = slices.shared.files.get(path, now) {
+}
+
+/// The file at `path` of a build of the slice `name`, or of any of its builds without a `version`: in `main`, or else
+/// in the sandbox. What is final in `main` is kept under `key`.
+async fn find_among_all(
+    slices: &Slices,
+    key: &str,
+    name: &str,
+    version: Option<&str>,
+    path: &str,
+) -> Result<Option<Arc<File>>, Failure> {
+    if let Some(file) = slices.shared.files.get(key, slices.clock.unset_now()) {
         return Ok(Some(file));
     }
-    let Some(found) = read(slices, &slices.shared.database, [name, version, file]).await? else {
-        // The address for looking at a build that is held there.
-        let own = !slices.are_of_main();
-        let found = if own { read(slices, &slices.database, [name, version, file]).await? } else { None };
-        return Ok(found.map(Arc::new));
-    };
-    let (is_final, found) = (found.is_final, Arc::new(found));
-    if is_final {
-        slices.shared.files.insert(path, &found);
+    if let Some(file) = read(slices, &slices.shared.database, name, version, path).await?.map(Arc::new) {
+        if file.is_final {
+            slices.shared.files.insert(key, &file);
+        }
+        return Ok(Some(file));
     }
-    Ok(Some(found))
+    // What was published in a sandbox is not in the cache, which all share.
+    if slices.are_of_main() {
+        return Ok(None);
+    }
+    Ok(read(slices, &slices.database, name, version, path).await?.map(Arc::new))
 }
 
 const LIVE: &str = "SELECT live_version FROM slice WHERE name = $1";
@@ -98,39 +108,19 @@ pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<(File, 
     }
     let Some(live): Option<String> = live else { return Ok(None) };
     for store in stores.into_iter().flatten() {
-        let Some(mut file) = read(slices, store, [SHELL, &live, path]).await? else { continue };
+        let Some(mut file) = read(slices, store, SHELL, Some(&live), path).await? else { continue };
         if path.rsplit('.').next() == Some("html") {
             file.media_type = "text/html";
         }
-        let policy = read(slices, store, [SHELL, &live, shell_build::POLICY]).await?;
+        let policy = read(slices, store, SHELL, Some(&live), shell_build::POLICY).await?;
         return Ok(policy.map(|policy| (file, policy.content)));
     }
     Ok(None)
 }
 
-const ANY: &str = "SELECT version FROM slice_file WHERE name = $1 AND path = $2 LIMIT 1";
-
 /// A file whose name has its digest, of any build of the shell: pages may be open that an earlier one has drawn.
 pub async fn of_any_shell(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure> {
-    let (key, now) = (format!("{SHELL}/{path}"), slices.clock.unset_now());
-    if let Some(file) = slices.shared.files.get(&key, now) {
-        return Ok(Some(file));
-    }
-    if let Some(file) = of_any_build(slices, &slices.shared.database, path).await? {
-        if file.is_final {
-            slices.shared.files.insert(&key, &file);
-        }
-        return Ok(Some(file));
-    }
-    // What was published in a sandbox is not in the cache, which all share.
-    if slices.are_of_main() { Ok(None) } else { of_any_build(slices, &slices.database, path).await }
-}
-
-async fn of_any_build(slices: &Slices, store: &Database, path: &str) -> Result<Option<Arc<File>>, Failure> {
-    let version = query_scalar(ANY).bind(SHELL).bind(path);
-    let version: Option<String> = version.fetch_optional(&mut store.read().await?).await?;
-    let Some(version) = version else { return Ok(None) };
-    Ok(read(slices, store, [SHELL, &version, path]).await?.map(Arc::new))
+    find_among_all(slices, &format!("{SHELL}/{path}"), SHELL, None, path).await
 }
 
 #[derive(sqlx_macros::FromRow)]
@@ -143,14 +133,22 @@ struct FileRow {
 
 const FILE: &str = "
     SELECT content, brotli, gzip, compress_at FROM slice_file
-    WHERE name = $1 AND version = $2 AND path = $3";
+    WHERE name = $1 AND path = $2 AND version = $3";
+
+const OF_ANY_BUILD: &str = "
+    SELECT content, brotli, gzip, compress_at FROM slice_file WHERE name = $1 AND path = $2 LIMIT 1";
 
 async fn read(
     slices: &Slices,
     database: &Database,
-    [name, version, path]: [&str; 3],
+    name: &str,
+    version: Option<&str>,
+    path: &str,
 ) -> Result<Option<File>, Failure> {
-    let row = query_as(FILE).bind(name).bind(version).bind(path);
+    let row = match version {
+        Some(version) => query_as(FILE).bind_all((name, path, version)),
+        None => query_as(OF_ANY_BUILD).bind(name).bind(path),
+    };
     let row: Option<FileRow> = row.fetch_optional(&mut database.read().await?).await?;
     Ok(row.map(|row| File {
         read_at: slices.clock.unset_now(),

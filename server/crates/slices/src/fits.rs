@@ -3,7 +3,7 @@
 use crate::{
     brings::{Brings, Shell},
     build::{SliceName, check_shell},
-    builds::{Bundled, SliceBuild, SliceBuilds, all, live_shell},
+    builds::{Bundled, SliceBuild, SliceBuilds, live_shell, read_all},
     refusal::SliceRefusal,
 };
 use base::error::Failure;
@@ -42,7 +42,7 @@ impl Candidate<'_> {
     /// [`SliceRefusal::NoPortal`], [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`],
     /// [`SliceRefusal::LabelTaken`], [`SliceRefusal::ShellNeeded`].
     pub async fn check(&self, connection: &mut Connection, bundled: &Bundled) -> Result<(), Failure> {
-        let slices = all(connection, bundled).await?;
+        let slices = read_all(connection, bundled).await?;
         let live = live_shell(&slices);
         let others = || slices.iter().filter(|other| other.name != self.name.as_str()).flat_map(served);
         match self.as_shell {

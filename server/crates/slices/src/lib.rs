@@ -54,7 +54,7 @@ pub use self::{
     breaking::publish_breaking,
     brings::{Brings, MenuEntry, Screen, Shell, SliceFailures},
     build::{Build, MANIFEST, SHELL, SliceName},
-    builds::{Bundled, Given, Origin, SLICES_FOLDER, SliceBuild, SliceBuilds, all, live_shell},
+    builds::{Origin, SLICES_FOLDER, SliceBuild, SliceBuilds, all, live_shell},
     compress::{compress_next, keep_compressing},
     crashes::{CrashPlace, crash_places},
     delete_old::delete_old,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     brings::{Brings, Shell},
-    builds::{Bundled, SliceBuilds, all, live_shell},
+    builds::{SliceBuilds, all, live_shell},
     of_world::Slices,
     rollout::Bucket,
 };
@@ -20,8 +20,8 @@ pub struct Listed {
 }
 
 /// The live shell, and the entries of all slices that have a build for browsers in `bucket`.
-pub async fn listed(slices: &Slices, bundled: &Bundled, bucket: Bucket) -> Result<Listed, Failure> {
-    let all = all(&mut slices.database.read().await?, bundled).await?;
+pub async fn listed(slices: &Slices, bucket: Bucket) -> Result<Listed, Failure> {
+    let all = all(slices).await?;
     let shell = live_shell(&all).cloned();
     let slices = all.into_iter().filter(|slice| !slice.is_shell());
     Ok(Listed { shell, slices: slices.filter_map(|slice| entry(slice, bucket)).collect() })

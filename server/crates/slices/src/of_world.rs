@@ -80,14 +80,6 @@ impl std::ops::Deref for Slices {
 }
 
 impl Slices {
-    /// The slices of the world that a request is for.
-    ///
-    /// # Errors
-    /// [`Failure::Internal`] before it is known.
-    pub fn of(parts: &Parts) -> Result<&Self, Failure> {
-        parts.extensions.get().ok_or_else(|| Failure::Internal("the request has no slices".to_owned()))
-    }
-
     /// Returns whether they are those of `main`, the deployment itself.
     pub fn are_of_main(&self) -> bool {
         self.sandbox_id.is_none()
@@ -99,6 +91,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Slices {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        Self::of(parts).cloned()
+        let slices = parts.extensions.get().cloned();
+        slices.ok_or_else(|| Failure::Internal("the request has no slices".to_owned()))
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     build::Build,
     builds::{Bundled, Origin, SliceBuilds, locked, read_one, set_live},
     compress,
+    of_world::Slices,
     refusal::SliceRefusal,
     roll_out,
     rollout::Share,
@@ -16,7 +17,7 @@ use crate::{
     watched,
 };
 use base::{clock::UnixMillis, error::Failure};
-use store::{Connection, Database, query, query_scalar};
+use store::{Connection, query, query_scalar};
 
 const ADD_BUILD: &str = "
     INSERT INTO slice_build (name, version, shell, integrity, digest, size, published_at, published_by, brings)
@@ -49,8 +50,6 @@ pub struct Publication {
     pub is_watched: bool,
     /// Accept a version below the live one.
     pub force: bool,
-    /// When its files are due to be compressed, by the machine's clock; `None` for never.
-    pub compress_at: Option<UnixMillis>,
 }
 
 /// Publishes a checked build, and makes it live unless `publication` says otherwise. Its files are
@@ -63,8 +62,7 @@ pub struct Publication {
 /// [`SliceRefusal::RolloutRuns`] when it would go live during the rollout of another, [`SliceRefusal::ShellNeeded`]
 /// when it is a shell that can't load what is live.
 pub async fn publish(
-    database: &Database,
-    bundled: &Bundled,
+    slices: &Slices,
     build: Build,
     publication: Publication,
     mark: Mark,
@@ -78,10 +76,12 @@ pub async fn publish(
         .with_some("hold", publication.hold.then_some(true))
         .with_some("percent", share.map(|share| share.percent))
         .with_some("plan", share.and_then(|share| share.plan.as_ref()));
-    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
+    // Only those of `main` are compressed: the builds of sandboxes are not for many visitors.
+    let compress_at = slices.are_of_main().then(|| slices.clock.unset_now());
     trail
-        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
-            store(connection, &bundled, build, digests, publication, mark).await
+        .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
+            store(connection, &bundled, build, digests, publication, compress_at, mark).await
         })
         .await
 }
@@ -108,6 +108,7 @@ async fn store(
     build: Build,
     digests: BTreeMap<String, String>,
     publication: Publication,
+    compress_at: Option<UnixMillis>,
     mark: Mark,
 ) -> Result<(SliceBuilds, bool), Failure> {
     let (name, version) = (build.name.clone(), build.version.clone());
@@ -135,7 +136,7 @@ async fn store(
     if bundled.sandbox_id.is_some() {
         sandbox_bound::make_room(connection, &before, &build, mark.at).await?;
     }
-    insert(connection, build, digests, publication.compress_at, &mark).await?;
+    insert(connection, build, digests, compress_at, &mark).await?;
     if let Some(share) = &publication.share {
         roll_out::begin(connection, bundled, &name, &version, share, publication.is_watched, mark).await?;
         return Ok((read_one(connection, bundled, &name).await?, true));

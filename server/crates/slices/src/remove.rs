@@ -3,13 +3,14 @@
 use crate::{
     build::SliceName,
     builds::{Bundled, SliceBuilds, locked, read_one, set_live},
+    of_world::Slices,
     refusal::SliceRefusal,
     roll_out,
     trail::{self, Mark, SliceAction},
     watched,
 };
 use base::error::Failure;
-use store::{Connection, Database, query};
+use store::{Connection, query};
 
 const REMOVE_FILES: &str = "DELETE FROM slice_file WHERE name = $1";
 
@@ -22,19 +23,14 @@ const REMOVE_BUILDS: &str = "
 /// # Errors
 /// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::NothingPublished`], [`SliceRefusal::RolloutRuns`],
 /// [`SliceRefusal::ShellStays`].
-pub async fn remove(
-    database: &Database,
-    bundled: &Bundled,
-    name: SliceName,
-    mark: Mark,
-) -> Result<SliceBuilds, Failure> {
+pub async fn remove(slices: &Slices, name: SliceName, mark: Mark) -> Result<SliceBuilds, Failure> {
     if name.is_shell() {
         return Err(SliceRefusal::ShellStays.into());
     }
     let entry = SliceAction::Removed.entry(&name);
-    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
     trail
-        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
+        .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?.existing()?;
             let given = bundled.slices.get(name.as_str()).and_then(|given| given.live.as_ref());
             if before.builds.iter().all(|build| !build.is_own) && before.live.as_ref() == given {

@@ -6,13 +6,14 @@ use serde::Deserialize;
 use crate::{
     build::SliceName,
     builds::{Bundled, SliceBuilds, lock, locked, read_one, set_live},
+    of_world::Slices,
     refusal::SliceRefusal,
     rollout::{self, Rollout, Share},
     trail::{self, Mark, SliceAction},
     watched,
 };
 use base::error::Failure;
-use store::{Connection, Database, query};
+use store::{Connection, query};
 
 /// The body of a request for a rollout.
 #[derive(Debug, Deserialize)]
@@ -56,8 +57,7 @@ pub(super) fn refuse_during(slice: &SliceBuilds) -> Result<(), Failure> {
 /// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::BuildNotFound`], [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`],
 /// [`SliceRefusal::NoPortal`], [`SliceRefusal::RolloutRuns`], [`SliceRefusal::AlreadyLive`], [`SliceRefusal::NotInSandbox`].
 pub async fn roll_out(
-    database: &Database,
-    bundled: &Bundled,
+    slices: &Slices,
     name: SliceName,
     version: Version,
     share: Share,
@@ -66,9 +66,9 @@ pub async fn roll_out(
 ) -> Result<SliceBuilds, Failure> {
     let entry = SliceAction::RolledOut.entry(&name).with("version", &version);
     let entry = entry.with("percent", share.percent).with_some("plan", share.plan.as_ref());
-    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
     trail
-        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
+        .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
             lock(connection, &name).await?;
             begin(connection, &bundled, &name, &version, &share, is_watched, mark).await?;
             read_one(connection, &bundled, &name).await
@@ -160,17 +160,16 @@ const DROP_PLAN: &str = "UPDATE slice_rollout SET plan = NULL WHERE name = $1";
 /// [`SliceRefusal::NoRollout`]; to promote, also [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`] and
 /// [`SliceRefusal::NoPortal`].
 pub async fn change(
-    database: &Database,
-    bundled: &Bundled,
+    slices: &Slices,
     name: SliceName,
     change: Change,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
     let act = change.action();
     let entry = act.entry(&name);
-    let (bundled, trail) = (bundled.clone(), mark.trail.clone());
+    let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
     trail
-        .write(database.begin().await?, [entry], async move |connection: &mut Connection| {
+        .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?;
             let Rollout { version, percent, plan, .. } = running(&before)?;
             let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));

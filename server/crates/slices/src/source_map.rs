@@ -2,9 +2,8 @@
 //! build and never served.
 
 use oxc_sourcemap::SourceMap;
-use thiserror::Error;
 
-use crate::waiting::Position;
+use crate::waiting::{Dropped, Position};
 
 /// Maximum size of the source maps of a build together, in bytes.
 pub(super) const MAX_SIZE: usize = 8 * 1024 * 1024;
@@ -15,15 +14,6 @@ const MAX_VALUES: usize = 1_000_000;
 
 /// Maximum length of the path of a source, in bytes.
 const MAX_PATH: usize = 200;
-
-/// A source map that can't be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(super) enum BadMap {
-    #[error("it is too large")]
-    TooLarge,
-    #[error("it is not a source map")]
-    Unreadable,
-}
 
 /// Returns whether the file at `path` is a source map, also as a compressed file.
 pub fn is_source_map(path: &str) -> bool {
@@ -40,14 +30,14 @@ pub fn is_source_map(path: &str) -> bool {
 /// position that comes from no source.
 ///
 /// # Errors
-/// When the map is too large or can't be read.
-pub(super) fn places(map: &[u8], positions: &[Position]) -> Result<Vec<Option<String>>, BadMap> {
+/// [`Dropped::MapTooLarge`], [`Dropped::MapUnreadable`].
+pub(super) fn places(map: &[u8], positions: &[Position]) -> Result<Vec<Option<String>>, Dropped> {
     let values = map.iter().filter(|byte| matches!(byte, b',' | b';')).count();
     if map.len() > MAX_SIZE || values > MAX_VALUES {
-        return Err(BadMap::TooLarge);
+        return Err(Dropped::MapTooLarge);
     }
-    let map = str::from_utf8(map).map_err(|_| BadMap::Unreadable)?;
-    let map = SourceMap::from_json_string(map).map_err(|_| BadMap::Unreadable)?;
+    let map = str::from_utf8(map).map_err(|_| Dropped::MapUnreadable)?;
+    let map = SourceMap::from_json_string(map).map_err(|_| Dropped::MapUnreadable)?;
     let lines = map.generate_lookup_table();
     let place = |position: &Position| {
         let (line, column) = (position.line.checked_sub(1)?, position.column.checked_sub(1)?);
@@ -125,22 +115,25 @@ mod tests {
             format!(r#"{{"version": 3, "sources": ["a.ts"], "names": [], "mappings": "{mappings}"}}"#)
         };
         for (map, reason) in [
-            (String::new(), BadMap::Unreadable),
-            ("<!doctype html>".to_owned(), BadMap::Unreadable),
-            ("[".repeat(100_000), BadMap::Unreadable),
-            (r#"{"version": 2, "sources": [], "names": [], "mappings": ""}"#.to_owned(), BadMap::Unreadable),
-            (with("AAAAAA"), BadMap::Unreadable),
-            (with("AA"), BadMap::Unreadable),
-            (with("AZAA"), BadMap::Unreadable),
-            (with("!"), BadMap::Unreadable),
-            (with(&"+".repeat(1_000)), BadMap::Unreadable),
-            (with(&"A,".repeat(MAX_VALUES)), BadMap::TooLarge),
-            (with(&"A".repeat(MAX_SIZE)), BadMap::TooLarge),
+            (String::new(), Dropped::MapUnreadable),
+            ("<!doctype html>".to_owned(), Dropped::MapUnreadable),
+            ("[".repeat(100_000), Dropped::MapUnreadable),
+            (
+                r#"{"version": 2, "sources": [], "names": [], "mappings": ""}"#.to_owned(),
+                Dropped::MapUnreadable,
+            ),
+            (with("AAAAAA"), Dropped::MapUnreadable),
+            (with("AA"), Dropped::MapUnreadable),
+            (with("AZAA"), Dropped::MapUnreadable),
+            (with("!"), Dropped::MapUnreadable),
+            (with(&"+".repeat(1_000)), Dropped::MapUnreadable),
+            (with(&"A,".repeat(MAX_VALUES)), Dropped::MapTooLarge),
+            (with(&"A".repeat(MAX_SIZE)), Dropped::MapTooLarge),
         ] {
             let start: String = map.chars().take(90).collect();
             assert_eq!(places(map.as_bytes(), &[position(1, 1)]), Err(reason), "{start}");
         }
-        assert_eq!(places(&[0xff, 0xfe], &[]), Err(BadMap::Unreadable));
+        assert_eq!(places(&[0xff, 0xfe], &[]), Err(Dropped::MapUnreadable));
     }
 
     #[test]

@@ -145,13 +145,13 @@ impl Kept {
     /// Adds the act of a person on a page to the trace that its calls went on with.
     pub fn add_page(&self, page: PageSpan) {
         let Some(collector) = COLLECTOR.get() else { return };
+        let span = page.data();
         let is_added = match &collector.open {
-            Some(_) => self.add_of_page(page),
+            Some(_) => self.add_of_page(span),
             #[cfg(feature = "otlp")]
             None => {
-                let is_taken = collector.sampling.takes(&page.context(), 0);
-                if is_taken {
-                    export::add_page(page);
+                if collector.sampling.takes(&span.span_context, 0) {
+                    export::add(span);
                 }
                 true
             }

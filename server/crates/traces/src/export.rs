@@ -10,24 +10,17 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use opentelemetry::{
-    Context, InstrumentationScope, KeyValue,
-    trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceState},
-};
+use opentelemetry::Context;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::{
     Resource,
     error::OTelSdkResult,
-    trace::{
-        BatchConfigBuilder, BatchSpanProcessor, Span, SpanData, SpanEvents, SpanExporter as Export,
-        SpanLinks, SpanProcessor,
-    },
+    trace::{BatchConfigBuilder, BatchSpanProcessor, Span, SpanData, SpanExporter as Export, SpanProcessor},
 };
 
 use crate::{
     dropped::count_dropped,
-    kept::PageSpan,
     variable::{given, of_exporter},
 };
 
@@ -82,32 +75,10 @@ fn timeout() -> Duration {
     Duration::from_millis(of_exporter("TIMEOUT").and_then(|ms| ms.parse().ok()).unwrap_or(10_000))
 }
 
-/// Exports the act of a person on a page.
-pub fn add_page(page: PageSpan) {
-    let Some(queue) = QUEUE.get() else { return };
-    let span_context = page.context();
-    let PageSpan { name, screen, began, took, failed, .. } = page;
-    queue.on_end(SpanData {
-        span_context,
-        parent_span_id: SpanId::INVALID,
-        parent_span_is_remote: false,
-        span_kind: SpanKind::Client,
-        name: name.into(),
-        start_time: began,
-        end_time: began + took,
-        attributes: vec![KeyValue::new("mkopo.screen", screen)],
-        dropped_attributes_count: 0,
-        events: SpanEvents::default(),
-        links: SpanLinks::default(),
-        status: if failed { Status::error("") } else { Status::Unset },
-        instrumentation_scope: InstrumentationScope::builder("mkopo.page").build(),
-    });
-}
-
-impl PageSpan {
-    /// The span among those of other processes.
-    pub(crate) fn context(&self) -> SpanContext {
-        SpanContext::new(self.trace_id, self.span_id, TraceFlags::SAMPLED, true, TraceState::default())
+/// Exports a span that was not taken here.
+pub fn add(span: SpanData) {
+    if let Some(queue) = QUEUE.get() {
+        queue.on_end(span);
     }
 }
 

@@ -8,10 +8,10 @@ use std::{
 };
 
 use opentelemetry::{
-    KeyValue,
-    trace::{SpanId, Status, TraceId},
+    InstrumentationScope, KeyValue,
+    trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState},
 };
-use opentelemetry_sdk::trace::SpanData;
+use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use parking_lot::Mutex;
 
 /// The maximum number of traces.
@@ -91,6 +91,29 @@ pub struct PageSpan {
     pub failed: bool,
 }
 
+impl PageSpan {
+    /// The span among those of other processes.
+    pub(crate) fn data(self) -> SpanData {
+        let Self { trace_id, span_id, name, screen, began, took, failed } = self;
+        let (flags, state) = (TraceFlags::SAMPLED, TraceState::default());
+        SpanData {
+            span_context: SpanContext::new(trace_id, span_id, flags, true, state),
+            parent_span_id: SpanId::INVALID,
+            parent_span_is_remote: false,
+            span_kind: SpanKind::Client,
+            name: name.into(),
+            start_time: began,
+            end_time: began + took,
+            attributes: vec![KeyValue::new("mkopo.screen", screen)],
+            dropped_attributes_count: 0,
+            events: SpanEvents::default(),
+            links: SpanLinks::default(),
+            status: if failed { Status::error("") } else { Status::Unset },
+            instrumentation_scope: InstrumentationScope::builder("mkopo.page").build(),
+        }
+    }
+}
+
 impl Kept {
     /// Keeps traces of the sandbox of this name, at most `max_bytes`.
     pub fn new(sandbox: &str, max_bytes: usize) -> Self {
@@ -129,8 +152,8 @@ impl Kept {
     }
 
     /// Adds the span of a page to the trace that its calls went on with. Returns whether it is here, with room.
-    pub(crate) fn add_of_page(&self, page: PageSpan) -> bool {
-        let (trace_id, mut span) = (page.trace_id, KeptSpan::of_page(page));
+    pub(crate) fn add_of_page(&self, data: SpanData) -> bool {
+        let (trace_id, mut span) = (data.span_context.trace_id(), KeptSpan::of(data));
         let mut ring = self.0.ring.lock();
         let Some(trace) = ring.traces.iter().find(|trace| trace.trace_id == trace_id) else { return false };
         // The page's report took as long on its way as it seems to have begun too late.
@@ -203,19 +226,6 @@ impl KeptSpan {
             failed: matches!(data.status, Status::Error { .. }),
             links: data.links.iter().map(|link| link.span_context.trace_id()).collect(),
             attributes: data.attributes,
-        }
-    }
-
-    fn of_page(PageSpan { span_id, name, screen, began, took, failed, .. }: PageSpan) -> Self {
-        Self {
-            span_id,
-            parent_id: SpanId::INVALID,
-            name: name.into(),
-            began,
-            took,
-            failed,
-            attributes: vec![KeyValue::new("mkopo.screen", screen)],
-            links: Vec::new(),
         }
     }
 

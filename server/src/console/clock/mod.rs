@@ -3,6 +3,8 @@
 pub(super) mod api;
 pub(super) mod page;
 
+use std::time::Duration;
+
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +35,8 @@ pub struct ClockState {
 pub struct Change {
     /// The new time, which can be in the past.
     pub now: Option<UnixMillis>,
-    /// The time to move forward, in ms.
-    pub advance_ms: Option<i64>,
+    /// The time to move forward.
+    pub advance: Option<Duration>,
     /// `true` to stop the clock, `false` to start it.
     pub frozen: Option<bool>,
 }
@@ -56,8 +58,7 @@ impl ClockChange {
     pub fn checked(self) -> Result<Change, Failure> {
         let now = self.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
         let advance = self.advance.as_deref().map(duration).transpose()?;
-        let advance_ms = advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
-        Ok(Change { now, advance_ms, frozen: self.frozen })
+        Ok(Change { now, advance, frozen: self.frozen })
     }
 }
 
@@ -81,7 +82,8 @@ impl ClockState {
 /// [`Failure::BadValue`] for a time outside the years 2006 to 2099.
 pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<ClockState, Failure> {
     let real = sandbox.clock.unset_now();
-    let advance = change.advance_ms.map(|ms| format!("{:#}", SignedDuration::from_millis(ms)));
+    let advance_ms = change.advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+    let advance = advance_ms.map(|ms| format!("{:#}", SignedDuration::from_millis(ms)));
     let entry = Entry::of(EventKind::ClockSet).with_some("now", change.now).with_some("advance", advance);
     let entry = entry.with_some("frozen", change.frozen);
     let setting = trail
@@ -107,7 +109,7 @@ pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
 
 fn changed(setting: Setting, real: UnixMillis, change: Change) -> Result<Setting, Failure> {
     let shown = ClockState::of(setting, real);
-    let now = UnixMillis(change.now.unwrap_or(shown.now).0.saturating_add(change.advance_ms.unwrap_or(0)));
+    let now = change.now.unwrap_or(shown.now).plus(change.advance.unwrap_or_default());
     if !now.is_settable() {
         return Err(Failure::BadValue(SETTABLE.to_owned()));
     }

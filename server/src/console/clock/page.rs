@@ -48,7 +48,6 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 <div class="stack">{advance(&visit)}{set_time(&visit, state)}</div>
             </div>
         }
-        .into_any()
     }))
 }
 
@@ -96,41 +95,30 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 }
 
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
-    let zone = visit.sandbox.clock.zone();
-    match visit.sent.text("act") {
+    let (sent, zone) = (&visit.sent, visit.sandbox.clock.zone());
+    let (field, change) = match sent.text("act") {
         "advance" => {
-            let by = duration(visit.sent.text("advance")).map_err(FieldError::of("advance"))?;
-            let advance_ms = Some(i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
-            let state = set(visit, Change { advance_ms, ..Change::default() }).await;
-            Ok(moved(state.map_err(FieldError::of("advance"))?, zone))
+            let by = duration(sent.text("advance")).map_err(FieldError::of("advance"))?;
+            ("advance", Change { advance: Some(by), ..Change::default() })
         }
         "go" => {
-            let now = local_time(visit.sent.text("now"), zone).map_err(FieldError::of("now"))?;
-            let state = set(visit, Change { now: Some(now), ..Change::default() }).await;
-            Ok(moved(state.map_err(FieldError::of("now"))?, zone))
+            let now = local_time(sent.text("now"), zone).map_err(FieldError::of("now"))?;
+            ("now", Change { now: Some(now), ..Change::default() })
         }
-        "stop" => {
-            set(visit, Change { frozen: Some(true), ..Change::default() }).await?;
-            Ok(Done::new("frozen"))
-        }
-        "run" => {
-            set(visit, Change { frozen: Some(false), ..Change::default() }).await?;
-            Ok(Done::new("running"))
-        }
+        "stop" => ("", Change { frozen: Some(true), ..Change::default() }),
+        "run" => ("", Change { frozen: Some(false), ..Change::default() }),
         "real" => {
             clock::unset(&visit.sandbox, &visit.trail).await?;
-            Ok(Done::new("real"))
+            return Ok(Done::new("real"));
         }
-        _ => Err(FieldError::unknown_action()),
-    }
-}
-
-fn moved(state: ClockState, zone: &TimeZone) -> Done {
-    Done::new("moved").with(date_and_time(state.now, zone))
-}
-
-async fn set(visit: &Visit, change: Change) -> Result<ClockState, Failure> {
-    clock::set(&visit.sandbox, change, &visit.trail).await
+        _ => return Err(FieldError::unknown_action()),
+    };
+    let state = clock::set(&visit.sandbox, change, &visit.trail).await.map_err(FieldError::of(field))?;
+    Ok(match change.frozen {
+        Some(true) => Done::new("frozen"),
+        Some(false) => Done::new("running"),
+        None => Done::new("moved").with(date_and_time(state.now, zone)),
+    })
 }
 
 /// Parses a browser's `datetime-local` value in `zone`, or a time with an offset.

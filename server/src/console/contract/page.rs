@@ -33,7 +33,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         return Ok(visit.page(Frame::of(Page::Contract), || {
             let text = "Calls are held to the contract where they are forwarded to another provider: set \
                         MKOPO_PROVIDER_URL.";
-            empty_state(Icon::List, "No other provider", text)
+            empty_state(Icon::LIST, "No other provider", text)
         }));
     };
     let heading =
@@ -45,7 +45,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             view! { <p class="muted">{number(not_kept)}" more differences are not listed."</p> }
         });
         let violations = if violations.is_empty() {
-            empty_state(Icon::Success, "No violations", "Every call that was checked keeps to the contract.")
+            empty_state(Icon::SUCCESS, "No violations", "Every call that was checked keeps to the contract.")
         } else {
             listed(violations)
         };
@@ -64,7 +64,6 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 {unknown}
             </div>
         }
-        .into_any()
     }))
 }
 

@@ -47,7 +47,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let frame = Frame::of(Page::Data).count(count(snapshots.len(), "snapshot")).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         let table = if snapshots.is_empty() {
-            empty_state(Icon::Store, "No snapshots yet", "Save one before a test and restore it afterwards.")
+            empty_state(Icon::STORE, "No snapshots yet", "Save one before a test and restore it afterwards.")
         } else {
             listed(&visit, snapshots)
         };
@@ -57,7 +57,6 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 {reset_form(&visit)}
             </div>
         }
-        .into_any()
     }))
 }
 
@@ -100,16 +99,7 @@ fn reset_form(visit: &Visit) -> AnyView {
                 <p>
                     "Ends all sessions, clears limits, messages, faults, recorded calls and the scenario, and sets the real time."
                 </p>
-                <form
-                    method="post"
-                    class="stack"
-                    data-confirm=RESET.title
-                    data-consequence=RESET.consequence
-                >
-                    {visit.hidden_fields("reset")}
-                    {visit.fields("reset", [seed])}
-                    <button class="btn danger">"Reset"</button>
-                </form>
+                {visit.form("reset", "stack", [seed], Submit::Danger(RESET))}
                 {visit.button(
                     Button::new("empty", "Reset without loans and payouts")
                         .confirm(EMPTY.title, EMPTY.consequence),

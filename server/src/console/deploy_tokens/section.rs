@@ -66,7 +66,7 @@ fn new_one(AddedToken { slice, name, token, .. }: AddedToken) -> AnyView {
 fn listed(visit: &Visit, all: Vec<DeployToken>) -> AnyView {
     if all.is_empty() {
         let text = "With one, a team or its pipeline deploys its own slice, and nothing else.";
-        return empty_state(Icon::Empty, "No deploy tokens yet", text);
+        return empty_state(Icon::EMPTY, "No deploy tokens yet", text);
     }
     let now = visit.sandbox.clock.unset_now();
     let rows = all.into_iter().map(|token| row(visit, token, now));

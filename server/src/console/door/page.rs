@@ -194,6 +194,5 @@ fn error_page(visit: &Visit, status: StatusCode, text: &str) -> Html<String> {
         StatusCode::FORBIDDEN => "Nothing was changed",
         _ => "Something went wrong",
     };
-    let text = text.to_owned();
-    frame::html(visit, Frame::titled(title), None, || empty_state(Icon::Alert, title, text))
+    visit.html(Frame::titled(title), || empty_state(Icon::ALERT, title, text))
 }

@@ -44,9 +44,9 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             let older = has_more.then(|| older_link(&visit, &found));
             view! { {listed(found)} {older} }.into_any()
         } else if FILTERS.iter().any(|name| visit.query.given(name).is_some()) {
-            empty_state(Icon::Empty, "No matching events", "Try another filter, or clear it.")
+            empty_state(Icon::EMPTY, "No matching events", "Try another filter, or clear it.")
         } else {
-            empty_state(Icon::Events, "No events yet", "Sign-ins and changes on the console appear here.")
+            empty_state(Icon::EVENTS, "No events yet", "Sign-ins and changes on the console appear here.")
         };
         list_card("Events", "events", Some(filter_form(&visit)), list)
     }))

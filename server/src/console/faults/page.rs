@@ -94,7 +94,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }
     Ok(visit.page(frame, || {
         let list = if faults.is_empty() {
-            empty_state(Icon::Success, "No faults", "Add a common fault, or define your own.")
+            empty_state(Icon::SUCCESS, "No faults", "Add a common fault, or define your own.")
         } else {
             listed(&visit, faults)
         };
@@ -114,7 +114,6 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 {add_form(&visit)}
             </div>
         }
-        .into_any()
     }))
 }
 

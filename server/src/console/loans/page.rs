@@ -40,7 +40,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let frame = Frame::of(Page::Loans).count(heading).live(REFRESH_MS).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         let list = if loans.is_empty() {
-            empty_state(Icon::Empty, "No pending loans", "Approve one, or generate some.")
+            empty_state(Icon::EMPTY, "No pending loans", "Approve one, or generate some.")
         } else {
             listed(loans, next)
         };
@@ -50,7 +50,6 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 <div class="stack">{make_form(&visit)}{approve_form(&visit)}</div>
             </div>
         }
-        .into_any()
     }))
 }
 

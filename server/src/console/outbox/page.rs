@@ -51,13 +51,13 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             view! { <ul class="messages">{items}</ul> }.into_any()
         } else if filter.to.is_some() || filter.channel.is_some() {
             empty_state(
-                Icon::Empty,
+                Icon::EMPTY,
                 "No matching messages",
                 "Try another address or number, or clear the filter.",
             )
         } else {
             empty_state(
-                Icon::Mail,
+                Icon::MAIL,
                 "No messages yet",
                 "Codes and receipts appear here as soon as they are sent.",
             )
@@ -80,7 +80,7 @@ fn item(message: OutboxMessage) -> AnyView {
             <p class="code">
                 <code id=code_id>{code.clone()}</code>
                 <button class="btn copy" type="button" id=button data-copy=code aria-label=about hidden=true>
-                    {Icon::Copy.view()}
+                    {Icon::COPY.view()}
                     <span>"Copy"</span>
                 </button>
             </p>

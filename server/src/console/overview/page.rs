@@ -1,6 +1,6 @@
 //! The start page: money, the audit and API calls.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, ops::Range, sync::Arc, time::Duration};
 
 use axum::response::Response;
 use jiff::tz::TimeZone;
@@ -25,7 +25,7 @@ use base::{clock::UnixMillis, error::Failure, kes::Kes};
 use lending::{
     loans::{self, Waiting},
     outbox,
-    payouts::{self, DayTotal, PayoutStatus},
+    payouts::{self, PayoutStatus, Sum},
 };
 
 const REFRESH_MS: u32 = 2000;
@@ -45,7 +45,9 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let mut reader = sandbox.database.read().await?;
     let invariant = payouts::invariant(&mut reader).await?;
     let Waiting { loans: waiting, amount } = loans::waiting(&mut reader).await?;
-    let days = payouts::by_day(&mut reader, &midnights).await?;
+    // A day can have 23 or 25 hours.
+    let days: Vec<Range<UnixMillis>> = midnights.windows(2).map(|day| day[0]..day[1]).collect();
+    let sums = payouts::sums(&mut reader, &days).await?;
     let messages: i64 = outbox::count_by_channel(&mut reader).await?.iter().map(|channel| channel.1).sum();
     drop(reader);
     let calls = sandbox.traffic.entries();
@@ -55,24 +57,23 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         let open: i64 = accounts.iter().map(|account| account.open_sessions).sum();
         let (paid, pending) = (kes(invariant.completed), number(invariant.pending));
         let figures = [
-            figure(Icon::Money, "Float", kes(scenario.float), "available for payouts", Page::Scenario),
-            figure(Icon::Clock, "Loans to pay out", number(waiting), kes(amount), Page::Loans),
-            figure(Icon::Transfer, "Paid out", paid, "completed payouts", Page::Payouts),
-            figure(Icon::Clock, "Not settled", pending, "payouts without an outcome", Page::Payouts),
-            figure(Icon::Mail, "Messages", number(messages), "in the outbox", Page::Outbox),
-            figure(Icon::User, "Open sessions", number(open), "signed in to the portal", Page::Staff),
+            figure(Icon::MONEY, "Float", kes(scenario.float), "available for payouts", Page::Scenario),
+            figure(Icon::CLOCK, "Loans to pay out", number(waiting), kes(amount), Page::Loans),
+            figure(Icon::TRANSFER, "Paid out", paid, "completed payouts", Page::Payouts),
+            figure(Icon::CLOCK, "Not settled", pending, "payouts without an outcome", Page::Payouts),
+            figure(Icon::MAIL, "Messages", number(messages), "in the outbox", Page::Outbox),
+            figure(Icon::USER, "Open sessions", number(open), "signed in to the portal", Page::Staff),
         ];
         view! {
             <div id="overview" data-live="">
                 {audit(&invariant)}
                 <div class="figures">{figures.collect_view()}</div>
                 <div class="two even">
-                    {payouts_by_day(&zone, &midnights, &days)}
+                    {payouts_by_day(&zone, &days, &sums)}
                     {calls_by_minute(&zone, now, &calls)}
                 </div>
             </div>
         }
-        .into_any()
     }))
 }
 
@@ -87,26 +88,27 @@ fn figure(icon: Icon, label: &'static str, value: String, detail: impl Into<Stri
     .into_any()
 }
 
-fn payouts_by_day(zone: &TimeZone, midnights: &[UnixMillis], totals: &[DayTotal]) -> AnyView {
-    let bars = midnights.iter().take(DAYS as usize).map(|day| {
-        let amount = |status: PayoutStatus| -> Kes {
-            let of_day = totals.iter().filter(|total| total.day == *day && total.status == status);
-            of_day.map(|total| total.amount).sum()
-        };
+fn payouts_by_day(
+    zone: &TimeZone,
+    days: &[Range<UnixMillis>],
+    sums: &[BTreeMap<PayoutStatus, Sum>],
+) -> AnyView {
+    let bars = days.iter().zip(sums).map(|(day, sums)| {
+        let amount = |status: PayoutStatus| sums.get(&status).map_or(Kes::default(), |sum| sum.amount);
         let completed = amount(PayoutStatus::Completed);
         let pending = amount(PayoutStatus::Pending);
         let failed = amount(PayoutStatus::Failed);
-        let at = day.in_zone(zone).strftime("%-d %b").to_string();
+        let at = day.start.in_zone(zone).strftime("%-d %b").to_string();
         let text = format!("{} completed, {} pending, {} failed", kes(completed), kes(pending), kes(failed));
         Column { at, text, parts: vec![("good", completed.0), ("wait", pending.0), ("bad", failed.0)] }
     });
-    let with_status = |status| totals.iter().filter(move |total| total.status == status);
-    let amount: Kes = with_status(PayoutStatus::Completed).map(|total| total.amount).sum();
-    let completed: i64 = with_status(PayoutStatus::Completed).map(|total| total.payouts).sum();
-    let failed: i64 = with_status(PayoutStatus::Failed).map(|total| total.payouts).sum();
+    let of_all_days = |status: PayoutStatus| sums.iter().filter_map(move |sums| sums.get(&status));
+    let amount: Kes = of_all_days(PayoutStatus::Completed).map(|sum| sum.amount).sum();
+    let completed: i64 = of_all_days(PayoutStatus::Completed).map(|sum| sum.payouts).sum();
+    let failed: i64 = of_all_days(PayoutStatus::Failed).map(|sum| sum.payouts).sum();
     let summary =
         format!("{} in {} completed payouts, {} failed", kes(amount), number(completed), number(failed));
-    let from = midnights[0].in_zone(zone).strftime("%-d %b").to_string();
+    let from = days[0].start.in_zone(zone).strftime("%-d %b").to_string();
     let chart = column_chart(
         format!("Payouts per day, last {DAYS} days: {summary}"),
         [from, "today".to_owned()],

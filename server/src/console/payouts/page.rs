@@ -37,7 +37,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let frame = Frame::of(Page::Payouts).count(heading).live(REFRESH_MS);
     Ok(visit.page(frame, || {
         let list = if records.is_empty() {
-            empty_state(Icon::Transfer, "No payouts yet", "Pay out a loan in the portal.")
+            empty_state(Icon::TRANSFER, "No payouts yet", "Pay out a loan in the portal.")
         } else {
             listed(records, next)
         };
@@ -45,7 +45,6 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             <div id="audit" data-live="">{audit(&invariant)}</div>
             {list_card("Payouts", "payouts", None, list)}
         }
-        .into_any()
     }))
 }
 

@@ -62,7 +62,6 @@ async fn shown(
             <section class="card" aria-label="Sandboxes">{listed(&visit, all)}</section>
             {section::section(&visit, stories, &links, link)}
         }
-        .into_any()
     }))
 }
 

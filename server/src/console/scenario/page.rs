@@ -45,7 +45,6 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             </div>
             {magic_values()}
         }
-        .into_any()
     }))
 }
 
@@ -74,7 +73,7 @@ fn next(visit: &Visit) -> AnyView {
 fn queue(visit: &Visit, scenario: &Scenario) -> AnyView {
     let is_empty = scenario.next.is_empty();
     let list = if is_empty {
-        empty_state(Icon::Empty, "No queued outcomes", "The next payout has the default outcome.")
+        empty_state(Icon::EMPTY, "No queued outcomes", "The next payout has the default outcome.")
     } else {
         let items = scenario
             .next

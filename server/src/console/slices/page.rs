@@ -19,8 +19,8 @@ use crate::console::{
 };
 use base::error::Failure;
 use slices::{
-    Bundled, CrashPlace, Mark, Origin, Rollout, SHELL, SliceAction, SliceBuild, SliceBuilds, SliceEvent,
-    SliceName, deploy::AddedToken, live_shell, roll_out::Change, taken_back_rule,
+    CrashPlace, Mark, Origin, Rollout, SHELL, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
+    deploy::AddedToken, live_shell, roll_out::Change, taken_back_rule,
 };
 
 /// The author in the history: all operators use the same token.
@@ -51,9 +51,8 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 
 /// The page, with the deploy token that was just added.
 async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Failure> {
-    let bundled = Bundled::of(&visit.sandbox.slices).await?;
+    let slices = slices::all(&visit.sandbox.slices).await?;
     let mut reader = visit.sandbox.database.read().await?;
-    let slices = slices::all(&mut reader, &bundled).await?;
     let trail = slices::trail(&mut reader).await?;
     let mut reports = Vec::new();
     for slice in &slices {
@@ -75,13 +74,13 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
     Ok(visit.page(frame, || {
         let form = rollout::form(&visit, &slices);
         let listed = if slices.is_empty() {
-            empty_state(Icon::Empty, "No slices yet", "Publish one with `mkopo slice publish`.")
+            empty_state(Icon::EMPTY, "No slices yet", "Publish one with `mkopo slice publish`.")
         } else {
             let cards = slices.into_iter().zip(reports);
             cards.map(|(slice, reports)| slice_card(&visit, slice, reports)).collect_view().into_any()
         };
         let deploy_tokens = deploy_tokens.map(|all| tokens::view(&visit, all, added));
-        view! { <div class="stack">{listed}{form}{deploy_tokens}{history(trail, visit.sandbox.is_main())}</div> }.into_any()
+        view! { <div class="stack">{listed}{form}{deploy_tokens}{history(trail, visit.sandbox.is_main())}</div> }
     }))
 }
 
@@ -195,7 +194,7 @@ fn row(
 fn history(trail: Vec<SliceEvent>, is_main: bool) -> AnyView {
     let body = if trail.is_empty() {
         empty_state(
-            Icon::List,
+            Icon::LIST,
             "No deployments yet",
             "Builds that are published, activated, rolled back or removed are listed here.",
         )
@@ -251,31 +250,29 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 }
 
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
-    let sandbox = &visit.sandbox;
+    let of_world = &visit.sandbox.slices;
     let name = || SliceName::from_request(visit.sent.text("name"));
-    let mark = Mark::now(&sandbox.slices, Some(BY.to_owned()), visit.trail.clone())?;
-    let bundled = Bundled::of(&sandbox.slices).await?;
-    let change =
-        |name, change, mark| slices::roll_out::change(&sandbox.database, &bundled, name, change, mark);
+    let mark = Mark::now(of_world, Some(BY.to_owned()), visit.trail.clone())?;
+    let change = |name, change, mark| slices::roll_out::change(of_world, name, change, mark);
     let (sentence, slice) = match visit.sent.text("act") {
         "activate" => {
             let name = name()?;
             let version = name.version_from_request(visit.sent.text("version"))?;
-            ("activated", slices::activate(&sandbox.database, &bundled, name, version, true, mark).await?)
+            ("activated", slices::activate(of_world, name, version, true, mark).await?)
         }
         "remove" => {
-            let slice = slices::remove(&sandbox.database, &bundled, name()?, mark).await?;
+            let slice = slices::remove(of_world, name()?, mark).await?;
             let message = if slice.live.is_some() { "back-to-bundled" } else { "removed" };
             return Ok(Done::new(message).with(slice.name));
         }
-        "roll-out" => return rollout::roll_out(visit, &bundled, mark).await,
+        "roll-out" => return rollout::roll_out(visit, mark).await,
         "hold" => {
             let slice = change(name()?, Change::Hold, mark).await?;
             return Ok(Done::new("held").with(slice.name));
         }
         "promote" => ("promoted", change(name()?, Change::Promote, mark).await?),
         "abort" => ("aborted", change(name()?, Change::Abort, mark).await?),
-        "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
+        "roll-back" => ("rolled-back", slices::roll_back(of_world, name()?, mark).await?),
         _ => return Err(FieldError::unknown_action()),
     };
     let live = slice.live.map(|live| live.to_string()).unwrap_or_default();

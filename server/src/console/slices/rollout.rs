@@ -8,7 +8,7 @@ use crate::console::view::{
     visit::{Done, FieldError, Visit},
 };
 use base::error::Failure;
-use slices::{Bundled, Mark, Rollout, Share, SliceBuilds, SliceName, SliceRefusal, roll_out};
+use slices::{Mark, Rollout, Share, SliceBuilds, SliceName, SliceRefusal, roll_out};
 
 /// The buttons of a slice while a rollout of it runs.
 pub fn buttons(visit: &Visit, name: &str, rollout: &Rollout) -> AnyView {
@@ -67,14 +67,13 @@ fn choices(slice: &SliceBuilds) -> impl Iterator<Item = String> {
 }
 
 /// Begins or changes a rollout.
-pub async fn roll_out(visit: &Visit, bundled: &Bundled, mark: Mark) -> Result<Done, FieldError> {
+pub async fn roll_out(visit: &Visit, mark: Mark) -> Result<Done, FieldError> {
     let build = visit.sent.text("build");
     let (name, version) = build.split_once(' ').unwrap_or((build, ""));
     let name = SliceName::from_request(name).map_err(FieldError::of("build"))?;
     let version = name.version_from_request(version).map_err(FieldError::of("build"))?;
     let share = share(visit.sent.text("share")).map_err(FieldError::of("share"))?;
-    let database = &visit.sandbox.database;
-    let slice = roll_out::roll_out(database, bundled, name, version, share, true, mark).await?;
+    let slice = roll_out::roll_out(&visit.sandbox.slices, name, version, share, true, mark).await?;
     let rollout = slice.rollout.ok_or_else(|| SliceRefusal::NoRollout(slice.name.clone()))?;
     Ok(Done::new("rolled-out").with(format!("{} {}: {}%", slice.name, rollout.version, rollout.percent)))
 }

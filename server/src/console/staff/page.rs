@@ -42,7 +42,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         .success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         let list = if accounts.is_empty() {
-            empty_state(Icon::User, "No accounts yet", "Add one with `mkopo user add`.")
+            empty_state(Icon::USER, "No accounts yet", "Add one with `mkopo user add`.")
         } else {
             listed(&visit, accounts)
         };

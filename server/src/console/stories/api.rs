@@ -71,11 +71,11 @@ async fn show_schema() -> Result<Response, Failure> {
 }
 
 async fn show(sandbox: Sandbox) -> Result<Answer<Progress>, Failure> {
-    told(progress(&sandbox).await?)
+    progress(&sandbox).await?.map(Answer).ok_or(ConsoleRefusal::NoStory.into())
 }
 
 async fn next(sandbox: Sandbox, trail: Trail) -> Result<Answer<Progress>, Failure> {
-    told(go_on(&sandbox, &trail).await?)
+    go_on(&sandbox, &trail).await.map(Answer)
 }
 
 async fn list_links(main: Sandbox) -> Result<Answer<Vec<Link>>, Failure> {
@@ -95,8 +95,4 @@ async fn make_link(
 async fn revoke_link(main: Sandbox, trail: Trail, Path(id): Path<String>) -> Result<StatusCode, Failure> {
     links::revoke(&main.server, id.into(), &trail).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn told(progress: Option<Progress>) -> Result<Answer<Progress>, Failure> {
-    progress.map(Answer).ok_or(ConsoleRefusal::NoStory.into())
 }

@@ -16,7 +16,7 @@ use crate::{
     faults,
     sandboxes::{Made, Sandbox, Server, Wish, sync},
 };
-use ::slices::{Bundled, Mark};
+use ::slices::Mark;
 use base::error::Failure;
 use lending::{
     demo::{DemoData, FIRST_SEED},
@@ -99,9 +99,8 @@ async fn set_slices(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
     let slices = &sandbox.slices;
     for (name, version) in &story.slices {
         let mark = Mark::now(slices, Some("a story".to_owned()), Trail::default())?;
-        let bundled = Bundled::of(slices).await?;
         let (name, version) = (name.0.clone(), version.clone());
-        ::slices::activate(&slices.database, &bundled, name, version, false, mark).await?;
+        ::slices::activate(slices, name, version, false, mark).await?;
     }
     for name in &story.breaks {
         ::slices::publish_breaking(slices, &name.0).await?;

@@ -26,7 +26,7 @@ use lending::{
 };
 use settings::Screens;
 
-use super::scalar::{Scalar, at_most, read_as_scalars};
+use super::scalar::{Checked, Scalar, at_most};
 
 /// The largest file, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024;
@@ -200,50 +200,44 @@ impl TryFrom<ExpectFields> for Expect {
 }
 
 /// A line of text, with 1 to 300 characters.
-#[derive(Clone, Debug)]
-pub struct Line(pub String);
+pub type Line = Checked<String>;
 
-impl Scalar for Line {
+impl Scalar for String {
     fn read(text: &str) -> Result<Self, Failure> {
         let is_line =
             (1..=300).contains(&text.chars().count()) && !text.trim().is_empty() && !text.contains('\n');
         let wrong = || bad("title and say must be a line of 1 to 300 characters");
-        if is_line { Ok(Self(text.to_owned())) } else { Err(wrong()) }
+        if is_line { Ok(text.to_owned()) } else { Err(wrong()) }
     }
 }
 
 /// The seed of the demo data.
-#[derive(Clone, Copy, Debug)]
-pub struct Seed(pub DemoData);
+pub type Seed = Checked<DemoData>;
 
-impl Scalar for Seed {
+impl Scalar for DemoData {
     fn read(text: &str) -> Result<Self, Failure> {
         let seed = text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number));
-        DemoData::of_json(Some(&seed))?.map(Self).ok_or_else(|| bad("seed must not be empty"))
+        Self::of_json(Some(&seed))?.ok_or_else(|| bad("seed must not be empty"))
     }
 }
 
 /// A time that a clock can be set to.
-#[derive(Clone, Copy, Debug)]
-pub struct Time(pub UnixMillis);
+pub type Time = Checked<UnixMillis>;
 
-impl Scalar for Time {
+impl Scalar for UnixMillis {
     fn read(text: &str) -> Result<Self, Failure> {
-        UnixMillis::settable(text).map(Self)
+        Self::settable(text)
     }
 }
 
 /// The name of a slice.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Slice(pub SliceName);
+pub type Slice = Checked<SliceName>;
 
-impl Scalar for Slice {
+impl Scalar for SliceName {
     fn read(text: &str) -> Result<Self, Failure> {
-        SliceName::from_request(text).map(Self)
+        Self::from_request(text)
     }
 }
-
-read_as_scalars!(Line, Seed, Time, Slice);
 
 /// A loan, checked as the console checks it.
 #[derive(Clone, Debug, Deserialize)]
@@ -320,7 +314,8 @@ fn bad(text: &str) -> Failure {
 }
 
 /// A file that is not a story.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{file}{}: {reason}", .line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct BadFile {
     /// The name of the file.
     pub file: String,
@@ -329,17 +324,6 @@ pub struct BadFile {
     /// The reason, as a sentence.
     pub reason: String,
 }
-
-impl std::fmt::Display for BadFile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.reason),
-            None => write!(f, "{}: {}", self.file, self.reason),
-        }
-    }
-}
-
-impl std::error::Error for BadFile {}
 
 impl Story {
     /// Reads the `text` of `file`.

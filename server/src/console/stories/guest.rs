@@ -71,8 +71,7 @@ struct Invitation {
 }
 
 impl GuestStory {
-    async fn of(sandbox: &Sandbox, own: Role, told: Option<Progress>) -> Result<Answer<Self>, Failure> {
-        let story = told.ok_or(ConsoleRefusal::NoStory)?;
+    async fn of(sandbox: &Sandbox, own: Role, story: Progress) -> Result<Answer<Self>, Failure> {
         let (mut ends_at, mut may_keep, mut invitations) = (None, false, Vec::new());
         if !sandbox.is_main() {
             let server = &sandbox.server;
@@ -90,19 +89,20 @@ impl GuestStory {
 }
 
 async fn show(sandbox: Sandbox, session: Session) -> Result<Answer<GuestStory>, Failure> {
-    GuestStory::of(&sandbox, session.staff.role, progress(&sandbox).await?).await
+    let story = progress(&sandbox).await?.ok_or(ConsoleRefusal::NoStory)?;
+    GuestStory::of(&sandbox, session.staff.role, story).await
 }
 
 async fn next(sandbox: Sandbox, session: Session) -> Result<Answer<GuestStory>, Failure> {
-    let told = go_on(&sandbox, &Trail::default()).await?;
-    GuestStory::of(&sandbox, session.staff.role, told).await
+    let story = go_on(&sandbox, &Trail::default()).await?;
+    GuestStory::of(&sandbox, session.staff.role, story).await
 }
 
 async fn keep(sandbox: Sandbox, session: Session) -> Result<Answer<GuestStory>, Failure> {
     if !sandbox.is_main() {
         sandbox.server.sandboxes.put_off_end(&sandbox.name, KEPT_FOR).await?;
     }
-    GuestStory::of(&sandbox, session.staff.role, progress(&sandbox).await?).await
+    show(sandbox, session).await
 }
 
 async fn again(

@@ -7,18 +7,15 @@ use leptos::prelude::*;
 
 use super::{BadFile, File, Progress, StepState, Stories, ToldStep, begin, go_on, progress};
 use crate::{
-    console::{
-        ConsoleRefusal,
-        view::{
-            form::Button,
-            frame::{Frame, SuccessMessages, card, empty_state, note},
-            icon::Icon,
-            new_sandbox::shown_once,
-            page::Page,
-            table::{Hidden, Left, Right, table},
-            visit::{Done, FieldError, Visit},
-            words::{Tone, count, tag},
-        },
+    console::view::{
+        form::Button,
+        frame::{Frame, SuccessMessages, card, empty_state, note},
+        icon::Icon,
+        new_sandbox::shown_once,
+        page::Page,
+        table::{Hidden, Left, Right, table},
+        visit::{Done, FieldError, Visit},
+        words::{Tone, count, tag},
     },
     sandboxes::{EXPIRES_IN, Made, Wish},
 };
@@ -45,7 +42,6 @@ async fn shown(visit: Visit, stories: &Stories, made: Option<Made>) -> Result<Re
             {refused.iter().map(bad_file).collect_view()}
             {card("stories", "Stories", list(&visit, &all))}
         }
-        .into_any()
     }))
 }
 
@@ -90,7 +86,7 @@ fn bad_file(bad: &BadFile) -> AnyView {
 
 fn list(visit: &Visit, all: &[Arc<File>]) -> AnyView {
     if all.is_empty() {
-        return empty_state(Icon::Stories, "No stories", "Name a folder with stories in MKOPO_STORIES.");
+        return empty_state(Icon::STORIES, "No stories", "Name a folder with stories in MKOPO_STORIES.");
     }
     let rows = all.iter().map(|file| row(visit, file));
     table([Left("Name"), Left("Title"), Right("Steps"), Hidden("Actions")], rows)
@@ -129,7 +125,7 @@ pub async fn act(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Respo
 }
 
 async fn next(visit: &Visit) -> Result<Done, FieldError> {
-    go_on(&visit.sandbox, &visit.trail).await?.ok_or(ConsoleRefusal::NoStory)?;
+    go_on(&visit.sandbox, &visit.trail).await?;
     Ok(Done::new("next"))
 }
 

@@ -18,47 +18,40 @@ pub trait Scalar: Sized {
     fn read(text: &str) -> Result<Self, Failure>;
 }
 
-/// Reads these types by [`Scalar::read`].
-macro_rules! read_as_scalars {
-    ($($name:ty),*) => {
-        $(impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::console::stories::scalar::scalar(deserializer)
+/// A scalar, checked where it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Checked<T>(pub T);
+
+impl<'de, T: Scalar> Deserialize<'de> for Checked<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader<T>(PhantomData<T>);
+
+        impl<T: Scalar> Visitor<'_> for Reader<T> {
+            type Value = Checked<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a number")
             }
-        })*
-    };
-}
-pub(super) use read_as_scalars;
 
-/// Reads a value, and checks it.
-pub fn scalar<'de, T: Scalar, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    struct Reader<T>(PhantomData<T>);
+            fn visit_str<E: Error>(self, text: &str) -> Result<Checked<T>, E> {
+                T::read(text).map(Checked).map_err(E::custom)
+            }
 
-    impl<T: Scalar> Visitor<'_> for Reader<T> {
-        type Value = T;
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Checked<T>, E> {
+                self.visit_str(&number.to_string())
+            }
 
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text or a number")
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Checked<T>, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Checked<T>, E> {
+                self.visit_str(&number.to_string())
+            }
         }
 
-        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-            T::read(text).map_err(E::custom)
-        }
-
-        fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
-            self.visit_str(&number.to_string())
-        }
-
-        fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
-            self.visit_str(&number.to_string())
-        }
-
-        fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
-            self.visit_str(&number.to_string())
-        }
+        deserializer.deserialize_any(Reader(PhantomData))
     }
-
-    deserializer.deserialize_any(Reader(PhantomData))
 }
 
 /// Reads a list of at most `MOST`.

@@ -7,7 +7,7 @@ use super::{
     file::{Act, Story},
 };
 use crate::{
-    console::{clock, loans},
+    console::{ConsoleRefusal, clock, loans},
     faults,
     sandboxes::{Sandbox, sync},
 };
@@ -135,13 +135,12 @@ async fn set_done(sandbox: &Sandbox, before: i64, done: i64) -> Result<(), Failu
     Ok(())
 }
 
-/// Does the act of the step that is next, if it has one that is not done yet. Returns the progress of the story then;
-/// `None` if this sandbox tells none.
+/// Does the act of the step that is next, if it has one that is not done yet. Returns the progress of the story then.
 ///
 /// # Errors
-/// Those of the act; then it can be tried again.
-pub async fn go_on(sandbox: &Sandbox, trail: &Trail) -> Result<Option<Progress>, Failure> {
-    let Some((told, story, _)) = look(sandbox).await? else { return Ok(None) };
+/// [`ConsoleRefusal::NoStory`]; those of the act, then it can be tried again.
+pub async fn go_on(sandbox: &Sandbox, trail: &Trail) -> Result<Progress, Failure> {
+    let (told, story, _) = look(sandbox).await?.ok_or(ConsoleRefusal::NoStory)?;
     let act = story.steps.get(told.index()).and_then(|step| step.act.clone());
     // Of two callers at once, one does the act.
     if let Some(act) = act.filter(|_| !told.acted)
@@ -155,7 +154,7 @@ pub async fn go_on(sandbox: &Sandbox, trail: &Trail) -> Result<Option<Progress>,
         }
         sync::reload(sandbox).await?;
     }
-    progress(sandbox).await
+    progress(sandbox).await?.ok_or(ConsoleRefusal::NoStory.into())
 }
 
 /// Does what a step says.

@@ -43,14 +43,14 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         let form = visit.search_form([Field::text("id", "ID of a request, a payout or a trace")]);
         let search = list_card("Traces", "traces", Some(form), list);
         let traces = found.iter().map(|trace| waterfall(trace, &found)).collect_view();
-        view! { {search} {traces} }.into_any()
+        view! { {search} {traces} }
     }))
 }
 
 fn none(found: &[Trace]) -> Option<AnyView> {
     found.is_empty().then(|| {
         empty_state(
-            Icon::Empty,
+            Icon::EMPTY,
             "No such trace",
             "Each server keeps the latest 200 of its own, until it stops. A page's calls can be found once they have ended.",
         )
@@ -64,7 +64,7 @@ fn listed(found: &[Outline]) -> AnyView {
             State::Exported => "They are exported to the receiver that OTEL_EXPORTER_OTLP_ENDPOINT names.",
             State::Off => "They are off: see OTEL_TRACES_SAMPLER and OTEL_SDK_DISABLED.",
         };
-        return empty_state(Icon::Trace, "No traces", text);
+        return empty_state(Icon::TRACE, "No traces", text);
     }
     let rows = found.iter().map(|trace| {
         view! {

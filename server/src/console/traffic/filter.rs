@@ -1,5 +1,7 @@
 //! Filters for recorded calls.
 
+use std::ops::RangeInclusive;
+
 use serde::Deserialize;
 
 use crate::traffic::call::Entry;
@@ -23,13 +25,11 @@ pub struct GivenFilter {
     pub until: String,
 }
 
-#[derive(Clone, Copy, Debug)]
 enum Status {
     Any,
     Fault,
     NoResponse,
-    Class(u16),
-    Exactly(u16),
+    Within(RangeInclusive<u16>),
 }
 
 impl GivenFilter {
@@ -66,8 +66,8 @@ impl Status {
             "fault" => Ok(Self::Fault),
             "none" => Ok(Self::NoResponse),
             _ => match (text.strip_suffix("xx").and_then(number), number(text)) {
-                (Some(class @ 1..=5), _) => Ok(Self::Class(class)),
-                (_, Some(status @ 100..=599)) => Ok(Self::Exactly(status)),
+                (Some(class @ 1..=5), _) => Ok(Self::Within(class * 100..=class * 100 + 99)),
+                (_, Some(status @ 100..=599)) => Ok(Self::Within(status..=status)),
                 _ => Err(Failure::BadParameter(format!(
                     "status must be such as 422, 4xx, none or fault, not {text:?}"
                 ))),
@@ -75,13 +75,12 @@ impl Status {
         }
     }
 
-    fn matches(self, call: &Entry) -> bool {
+    fn matches(&self, call: &Entry) -> bool {
         match self {
             Self::Any => true,
             Self::Fault => call.fault.is_some(),
             Self::NoResponse => call.status.is_none(),
-            Self::Class(class) => call.status.is_some_and(|status| status.as_u16() / 100 == class),
-            Self::Exactly(wanted) => call.status.is_some_and(|status| status.as_u16() == wanted),
+            Self::Within(wanted) => call.status.is_some_and(|status| wanted.contains(&status.as_u16())),
         }
     }
 }

@@ -28,12 +28,6 @@ const MASKED: &str = "Passwords, codes, tokens and phone numbers are masked.";
 
 /// The file to download.
 pub async fn file(sandbox: &Sandbox) -> Result<Response, Failure> {
-    let disposition = format!("attachment; filename=\"{}.har\"", sandbox.name);
-    let archive = Json(of(sandbox).await?);
-    Ok(([(header::CONTENT_DISPOSITION, disposition)], archive).into_response())
-}
-
-async fn of(sandbox: &Sandbox) -> Result<Value, Failure> {
     let origin = sandbox.server.sandboxes.addresses.portal(&sandbox.name);
     let name = sandbox.name.to_string();
     let state = state(sandbox).await?;
@@ -49,7 +43,9 @@ async fn of(sandbox: &Sandbox) -> Result<Value, Failure> {
             "entries": entries,
         }})
     };
-    read(sandbox, archive).await
+    let archive = Json(read(sandbox, archive).await?);
+    let disposition = format!("attachment; filename=\"{}.har\"", sandbox.name);
+    Ok(([(header::CONTENT_DISPOSITION, disposition)], archive).into_response())
 }
 
 /// The start of a sandbox, as a sentence.

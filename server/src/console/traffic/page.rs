@@ -48,9 +48,9 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         let list = if !calls.is_empty() {
             listed(calls)
         } else if is_filtered {
-            empty_state(Icon::Empty, "No matching calls", "Try another filter, or clear it.")
+            empty_state(Icon::EMPTY, "No matching calls", "Try another filter, or clear it.")
         } else {
-            empty_state(Icon::List, "No calls yet", "The portal's API calls appear here.")
+            empty_state(Icon::LIST, "No calls yet", "The portal's API calls appear here.")
         };
         list_card("Calls", "calls", Some(filter_form(&visit)), list)
     }))

@@ -1,6 +1,6 @@
 //! The pages' assets, which are public.
 
-use std::sync::LazyLock;
+use std::sync::Arc;
 
 use axum::{Router, http::HeaderMap, response::Response, routing::get};
 
@@ -15,29 +15,24 @@ pub const STYLE: &str = "/console/assets/console.css";
 /// The path of the script.
 pub const SCRIPT: &str = "/console/assets/console.js";
 
-type File = LazyLock<Result<ReadyBody, Failure>>;
-
-macro_rules! file {
-    ($name:literal, $media_type:literal) => {
-        LazyLock::new(|| ReadyBody::new($media_type, include_bytes!($name).as_slice().into()))
-    };
-}
-
-static ICON_FILE: File = file!("icon.svg", "image/svg+xml; charset=utf-8");
-static STYLE_FILE: File = file!("console.css", "text/css; charset=utf-8");
-static SCRIPT_FILE: File = file!("console.js", "text/javascript; charset=utf-8");
+/// The path, the media type and the content of each file.
+const FILES: [(&str, &str, &[u8]); 3] = [
+    (ICON, "image/svg+xml; charset=utf-8", include_bytes!("icon.svg")),
+    (STYLE, "text/css; charset=utf-8", include_bytes!("console.css")),
+    (SCRIPT, "text/javascript; charset=utf-8", include_bytes!("console.js")),
+];
 
 /// Routes of the files, which browsers revalidate.
 pub fn routes() -> Router {
-    Router::new()
-        .route(under_root(ICON), get(async |headers: HeaderMap| answer(&ICON_FILE, &headers).await))
-        .route(under_root(STYLE), get(async |headers: HeaderMap| answer(&STYLE_FILE, &headers).await))
-        .route(under_root(SCRIPT), get(async |headers: HeaderMap| answer(&SCRIPT_FILE, &headers).await))
+    FILES.into_iter().fold(Router::new(), |router, (path, media_type, content)| {
+        let file = Arc::new(ReadyBody::new(media_type, content.into()));
+        router.route(under_root(path), get(move |headers: HeaderMap| answer(file, headers)))
+    })
 }
 
-async fn answer(file: &File, headers: &HeaderMap) -> Result<Response, Failure> {
-    match LazyLock::force(file) {
-        Ok(body) => body.answer(headers).await,
+async fn answer(file: Arc<Result<ReadyBody, Failure>>, headers: HeaderMap) -> Result<Response, Failure> {
+    match &*file {
+        Ok(body) => body.answer(&headers).await,
         Err(failure) => Err(Failure::internal(failure)),
     }
 }

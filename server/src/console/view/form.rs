@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use leptos::prelude::*;
 
-use super::visit::Visit;
+use super::visit::{Question, Visit};
 
 /// A form field.
 pub struct Field {
@@ -78,6 +78,67 @@ impl Field {
     }
 }
 
+impl Control {
+    /// The element with this id. `described_by` has the ids of its error and its hint.
+    fn view(
+        self,
+        id: String,
+        name: &'static str,
+        value: String,
+        described_by: Option<String>,
+        is_wrong: bool,
+    ) -> AnyView {
+        let invalid = is_wrong.then_some("true");
+        match self {
+            Self::Input { input_type, inputmode, suggestions } => {
+                let list = (!suggestions.is_empty()).then(|| format!("{name}s"));
+                let options = suggestions.iter().copied().map(|text| view! { <option value=text></option> });
+                let options = options.collect_view();
+                let suggested = list.clone().map(|id| view! { <datalist id=id>{options}</datalist> });
+                view! {
+                    <input
+                        id=id
+                        name=name
+                        type=input_type
+                        value=value
+                        inputmode=inputmode
+                        list=list
+                        autocomplete="off"
+                        spellcheck="false"
+                        autofocus=is_wrong
+                        aria-describedby=described_by
+                        aria-invalid=invalid
+                    />
+                    {suggested}
+                }
+                .into_any()
+            }
+            Self::Choice(options) => view! {
+                <select id=id name=name autofocus=is_wrong aria-describedby=described_by aria-invalid=invalid>
+                    {selected(options, &value)}
+                </select>
+            }
+            .into_any(),
+        }
+    }
+}
+
+/// The `options`, which are pairs of value and label, with the one of `value` selected. A rejected value that is none of
+/// them is kept.
+fn selected(options: Vec<(String, String)>, value: &str) -> AnyView {
+    let is_known = options.iter().any(|option| option.0 == value);
+    let unknown = (!is_known).then(|| (value.to_owned(), value.to_owned()));
+    options
+        .into_iter()
+        .chain(unknown)
+        .map(|(option, label)| {
+            let is_selected = option == value;
+            view! { <option value=option selected=is_selected>{label}</option> }
+        })
+        .collect_view()
+        .into_any()
+}
+
 /// The button that submits a form, with its label.
 #[derive(Clone, Copy, Debug)]
 pub enum Submit {
@@ -85,6 +146,8 @@ pub enum Submit {
     Main(&'static str),
     /// Any other.
     Plain(&'static str),
+    /// One that loses data: asks for confirmation, if JavaScript is available.
+    Danger(Question),
 }
 
 impl Visit {
@@ -96,12 +159,14 @@ impl Visit {
         fields: [Field; FIELDS],
         submit: Submit,
     ) -> AnyView {
-        let (button_class, label) = match submit {
-            Submit::Main(label) => ("btn main", label),
-            Submit::Plain(label) => ("btn", label),
+        let (button_class, label, question) = match submit {
+            Submit::Main(label) => ("btn main", label, None),
+            Submit::Plain(label) => ("btn", label, None),
+            Submit::Danger(question) => ("btn danger", question.yes, Some(question)),
         };
+        let (question, consequence) = question.map(|asked| (asked.title, asked.consequence)).unzip();
         view! {
-            <form method="post" class=class>
+            <form method="post" class=class data-confirm=question data-consequence=consequence>
                 {self.hidden_fields(act)}
                 {self.fields(act, fields)}
                 <button class=button_class>{label}</button>
@@ -141,57 +206,7 @@ impl Visit {
         let described_by: Vec<String> = error_id.iter().chain(&hint_id).cloned().collect();
         let described_by = (!described_by.is_empty()).then(|| described_by.join(" "));
         let value = if was_rejected { self.sent.text(name).to_owned() } else { value };
-        let (invalid, autofocus) = (error.map(|_| "true"), error.is_some());
-        let control = match control {
-            Control::Input { input_type, inputmode, suggestions } => {
-                let list = (!suggestions.is_empty()).then(|| format!("{name}s"));
-                let options = suggestions.iter().copied().map(|text| view! { <option value=text></option> });
-                let options = options.collect_view();
-                let suggested = list.clone().map(|id| view! { <datalist id=id>{options}</datalist> });
-                view! {
-                    <input
-                        id=id.clone()
-                        name=name
-                        type=input_type
-                        value=value
-                        inputmode=inputmode
-                        list=list
-                        autocomplete="off"
-                        spellcheck="false"
-                        autofocus=autofocus
-                        aria-describedby=described_by
-                        aria-invalid=invalid
-                    />
-                    {suggested}
-                }
-                .into_any()
-            }
-            Control::Choice(options) => {
-                // Keep a rejected value that is not an option.
-                let unknown =
-                    (!options.iter().any(|option| option.0 == value)).then(|| (value.clone(), value.clone()));
-                let options = options
-                    .into_iter()
-                    .chain(unknown)
-                    .map(|(option, label)| {
-                        let is_selected = option == value;
-                        view! { <option value=option selected=is_selected>{label}</option> }
-                    })
-                    .collect_view();
-                view! {
-                    <select
-                        id=id.clone()
-                        name=name
-                        autofocus=autofocus
-                        aria-describedby=described_by
-                        aria-invalid=invalid
-                    >
-                        {options}
-                    </select>
-                }
-                .into_any()
-            }
-        };
+        let control = control.view(id.clone(), name, value, described_by, error.is_some());
         let error = error.map(|error| {
             view! { <p class="error" id=error_id role="alert">{error.failure.to_string()}</p> }
         });

@@ -110,35 +110,29 @@ impl Visit {
                     </form>
                 </section>
             }
-            .into_any()
         })
     }
 
     /// Renders the page, with status 200 or the status of the error.
-    pub fn page(&self, frame: Frame, body: impl FnOnce() -> AnyView) -> Response {
+    pub fn page<B: IntoView>(&self, frame: Frame, body: impl FnOnce() -> B) -> Response {
         let status = self.error.as_ref().map_or(StatusCode::OK, FieldError::status);
-        let message = self.success_message(frame.success_messages);
-        (status, html(self, frame, message, body)).into_response()
+        (status, self.html(frame, body)).into_response()
+    }
+
+    /// Renders the page, for an answer that has a status already.
+    pub fn html<B: IntoView>(&self, frame: Frame, body: impl FnOnce() -> B) -> Html<String> {
+        Owner::new().with(|| {
+            provide_context(self.sandbox.clock.zone().clone());
+            around(self, frame, body().into_any())
+        })
     }
 }
 
-/// Renders a page.
-pub fn html(
-    visit: &Visit,
-    frame: Frame,
-    message: Option<String>,
-    body: impl FnOnce() -> AnyView,
-) -> Html<String> {
-    Owner::new().with(|| {
-        provide_context(visit.sandbox.clock.zone().clone());
-        around(visit, frame, message, body())
-    })
-}
-
-/// Separate from [`html`], so that it is compiled once, not for each type of body.
-fn around(visit: &Visit, frame: Frame, message: Option<String>, body: AnyView) -> Html<String> {
-    let Frame { page, title, count, is_announced, action, refresh_ms, .. } = frame;
+/// Separate from [`Visit::html`], so that it is compiled once, not for each type of body.
+fn around(visit: &Visit, frame: Frame, body: AnyView) -> Html<String> {
+    let Frame { page, title, count, is_announced, action, refresh_ms, success_messages } = frame;
     let role = is_announced.then_some("status");
+    let message = visit.success_message(success_messages);
     let message = message.map(|message| note(Tone::Good, "status", "done", message));
     // The body is rendered by now, so an error that no field has shown is known.
     let error = visit.error.as_ref().filter(|_| !visit.is_error_shown.load(Ordering::Relaxed));
@@ -146,7 +140,7 @@ fn around(visit: &Visit, frame: Frame, message: Option<String>, body: AnyView) -
     let content = view! {
         <header class="bar">
             <details class="menu">
-                <summary aria-label="Menu">{Icon::Menu.view()}</summary>
+                <summary aria-label="Menu">{Icon::MENU.view()}</summary>
                 <nav aria-label="Console pages">{entries(visit, page)}</nav>
             </details>
             {brand(&visit.sandbox)}
@@ -154,7 +148,7 @@ fn around(visit: &Visit, frame: Frame, message: Option<String>, body: AnyView) -
             {portal_link(&visit.sandbox)}
             <form method="post" action="/console/sign-out">
                 <input type="hidden" name="csrf" value=visit.csrf.clone() />
-                <button class="btn quiet">{Icon::SignOut.view()}<span>"Sign out"</span></button>
+                <button class="btn quiet">{Icon::SIGN_OUT.view()}<span>"Sign out"</span></button>
             </form>
         </header>
         <div class="frame">
@@ -299,7 +293,7 @@ fn document(sandbox: &Sandbox, title: &str, content: AnyView) -> Html<String> {
 fn brand(sandbox: &Sandbox) -> AnyView {
     view! {
         <a class="brand" href="/console">
-            <span class="mark">{Icon::Send.view()}</span>
+            <span class="mark">{Icon::SEND.view()}</span>
             {sandbox.settings.brand.clone()}
             <span class="tag wait">"Console"</span>
             {(!sandbox.is_main()).then(|| view! { <span class="tag">{sandbox.name.to_string()}</span> })}

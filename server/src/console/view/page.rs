@@ -40,22 +40,22 @@ macro_rules! pages {
 
 // A new page needs its handlers in [`crate::console`], and `console/tools.rs` says where it is offered.
 pages! {
-    Overview "/console" Chart,
-    Outbox "/console/outbox" Mail,
-    Loans "/console/loans" Money,
-    Payouts "/console/payouts" Transfer,
-    Scenario "/console/scenario" Phone,
-    Faults "/console/faults" Alert,
-    Traffic "/console/traffic" List,
-    Traces "/console/traces" Trace,
-    Contract "/console/contract" Success,
-    Events "/console/events" Events,
-    Staff "/console/staff" User,
-    Data "/console/data" Store,
-    Clock "/console/clock" Clock,
-    Slices "/console/slices" Slices,
-    Sandboxes "/console/sandboxes" Sandboxes,
-    Stories "/console/stories" Stories,
+    Overview "/console" CHART,
+    Outbox "/console/outbox" MAIL,
+    Loans "/console/loans" MONEY,
+    Payouts "/console/payouts" TRANSFER,
+    Scenario "/console/scenario" PHONE,
+    Faults "/console/faults" ALERT,
+    Traffic "/console/traffic" LIST,
+    Traces "/console/traces" TRACE,
+    Contract "/console/contract" SUCCESS,
+    Events "/console/events" EVENTS,
+    Staff "/console/staff" USER,
+    Data "/console/data" STORE,
+    Clock "/console/clock" CLOCK,
+    Slices "/console/slices" SLICES,
+    Sandboxes "/console/sandboxes" SANDBOXES,
+    Stories "/console/stories" STORIES,
 }
 
 impl Page {

@@ -71,9 +71,9 @@ impl Tone {
     /// The CSS class of its color, and the icon that conveys the meaning without color.
     pub fn class_and_icon(self) -> (&'static str, Option<AnyView>) {
         let (class, icon) = match self {
-            Self::Good => ("good", Some(Icon::Success)),
-            Self::Wait => ("wait", Some(Icon::Clock)),
-            Self::Bad => ("bad", Some(Icon::Failure)),
+            Self::Good => ("good", Some(Icon::SUCCESS)),
+            Self::Wait => ("wait", Some(Icon::CLOCK)),
+            Self::Bad => ("bad", Some(Icon::FAILURE)),
             Self::Plain => ("plain", None),
         };
         (class, icon.map(Icon::view))

@@ -44,15 +44,6 @@ pub async fn require_admin(session: Session, request: Request, next: Next) -> Re
     }
 }
 
-async fn authenticate(
-    auth: &Auth,
-    headers: &HeaderMap,
-    version: Option<Version>,
-) -> Result<Arc<Session>, Failure> {
-    let token = accept::bearer(headers).ok_or(AuthRefusal::NoSession)?;
-    find(auth, token, version.ok_or(Failure::Busy)?).await
-}
-
 /// A session with its user.
 #[derive(sqlx_macros::FromRow)]
 struct Found {
@@ -67,9 +58,14 @@ const FIND: &str = "
     FROM session JOIN staff ON staff.staff_id = session.staff_id
     WHERE session_id = $1 AND staff.staff_id = $2 AND ended_at IS NULL AND expires_at > $3 AND is_active";
 
-/// The live session that `token` names, at `version` or later.
-async fn find(auth: &Auth, token: &str, version: Version) -> Result<Arc<Session>, Failure> {
-    let now = auth.world.clock.now();
+/// The live session whose token is among `headers`, at `version` or later.
+async fn authenticate(
+    auth: &Auth,
+    headers: &HeaderMap,
+    version: Option<Version>,
+) -> Result<Arc<Session>, Failure> {
+    let token = accept::bearer(headers).ok_or(AuthRefusal::NoSession)?;
+    let (version, now) = (version.ok_or(Failure::Busy)?, auth.world.clock.now());
     let claims = || auth.tokens.read(token, now).ok_or(AuthRefusal::NoSession.into());
     let live = auth
         .live_sessions

@@ -4,7 +4,7 @@ use super::{
     Auth, AuthRefusal, Staff, browser::Browser, client_address::ClientAddress, device, session,
     sign_in::SignedIn, trail::Visitor,
 };
-use crate::events::EventKind;
+use crate::events::{self, EventKind};
 use base::{email::Email, error::Failure};
 use store::Connection;
 
@@ -28,15 +28,11 @@ pub async fn let_in(
     let (session, token) = session::prepare(auth, &staff, length, address, browser)?;
     let visitor = Visitor::new(&auth.fingerprints, auth.world.clock.unset_now(), email, address);
     let guest = staff.clone();
-    let event = auth
-        .world
-        .database
-        .write(async move |connection: &mut Connection| {
-            session.insert(connection).await?;
-            visitor.add_success(connection, EventKind::SignedIn, &guest, "with the address of a story").await
-        })
-        .await?;
-    event.log();
+    let ruling = events::write(&auth.world.database, async move |connection: &mut Connection| {
+        session.insert(connection).await?;
+        Ok(visitor.granted(EventKind::SignedIn, &guest, "with the address of a story"))
+    });
+    ruling.await?.into_result()?;
     let device_cookie = device::set_cookie(auth, &staff, &token)?;
     Ok(SignedIn { token, staff, device_cookie })
 }

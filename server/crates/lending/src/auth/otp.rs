@@ -105,17 +105,7 @@ pub async fn send(
             Proof::Password { matches, stored }
         }
     };
-    let request = Request {
-        caller,
-        email,
-        purpose,
-        proof,
-        otp: otp.clone(),
-        now,
-        brand: auth.world.settings.brand.clone(),
-        randomness: auth.world.randomness.clone(),
-        fingerprints: auth.fingerprints.clone(),
-    };
+    let request = Request { auth: auth.clone(), caller, email, purpose, proof, otp: otp.clone(), now };
     let sent = auth
         .world
         .database
@@ -139,15 +129,13 @@ enum Proof {
 }
 
 struct Request {
+    auth: Auth,
     caller: Caller,
     email: Email,
     purpose: Purpose,
     proof: Proof,
     otp: Otp,
     now: UnixMillis,
-    brand: String,
-    randomness: Randomness,
-    fingerprints: Fingerprints,
 }
 
 const SENT_AT: &str = "SELECT created_at FROM one_time_code WHERE staff_id = $1 AND purpose = $2";
@@ -178,7 +166,7 @@ pub(super) async fn reset_phone(
 
 impl Request {
     async fn run(self, connection: &mut Connection) -> Result<Ruling, Failure> {
-        let Self { caller, purpose, now, .. } = &self;
+        let Self { auth, caller, purpose, now, .. } = &self;
         let [request, sent, _] = purpose.actions();
         limits::check(connection, request, caller, *now).await?;
         let staff = match Staff::by_email(connection, &self.email).await? {
@@ -214,7 +202,7 @@ impl Request {
         limits::count(connection, sent, caller, *now).await?;
         query(STORE)
             .bind_all((&staff.staff_id, *purpose))
-            .bind(self.fingerprints.of(&self.otp.fingerprint_parts(&staff.staff_id, &purpose.to_string())))
+            .bind(auth.fingerprints.of(&self.otp.fingerprint_parts(&staff.staff_id, &purpose.to_string())))
             .bind_all((*now, now.plus(LIFE)))
             .execute(&mut *connection)
             .await?;
@@ -223,7 +211,8 @@ impl Request {
     }
 
     async fn enqueue_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
-        let Self { brand, now, randomness, .. } = self;
+        let (now, world) = (self.now, &self.auth.world);
+        let (brand, randomness) = (&world.settings.brand, &world.randomness);
         let code = outbox::Code { digits: &self.otp.0, expires_at: now.plus(LIFE) };
         let digits = code.digits;
         match self.purpose {
@@ -236,16 +225,16 @@ impl Request {
                      alone. Never pass it on; {brand} will not ask you for it.\n",
                     outbox::name(&staff.first_name)
                 );
-                outbox::email(connection, randomness, *now, &self.email, &subject, &body, Some(code)).await?;
+                outbox::email(connection, randomness, now, &self.email, &subject, &body, Some(code)).await?;
             }
             Purpose::PasswordReset => {
-                let phone = Msisdn::parse(&reset_phone(connection, staff, *now).await?)
+                let phone = Msisdn::parse(&reset_phone(connection, staff, now).await?)
                     .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
                 let body = format!(
                     "{digits} is your {brand} password reset code. It can be used once, within 5 minutes. \
                      If you did not ask for it, ignore this message. Never pass it on."
                 );
-                outbox::sms(connection, randomness, *now, &phone, &body, Some(code)).await?;
+                outbox::sms(connection, randomness, now, &phone, &body, Some(code)).await?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Auth, AuthRefusal, session::Session};
 use crate::{
-    events::{EventKind, NewEvent},
+    events::{self, EventKind, NewEvent},
     world::World,
 };
 use base::{clock::UnixMillis, error::Failure, ids::SessionId};
@@ -64,18 +64,12 @@ pub(super) async fn end_own_session(
     let event = NewEvent::new(world.clock.unset_now(), kind, staff.email.as_str(), Some(address))
         .of_account(&auth.fingerprints.of_account(&staff.email));
     let event = if is_current { event } else { event.about(staff.email.as_str()).details("one session") };
-    let event = world
-        .database
-        .write(async move |connection: &mut Connection| {
-            let ended =
-                query(END).bind_all((&session_id, &staff.staff_id, now)).execute(&mut *connection).await?;
-            if ended == 0 {
-                return Err(AuthRefusal::SessionNotFound(session_id).into());
-            }
-            event.add(connection).await?;
-            Ok(event)
-        })
-        .await?;
-    event.log();
-    Ok(())
+    events::write(&world.database, async move |connection: &mut Connection| {
+        let ended = query(END).bind_all((&session_id, &staff.staff_id, now)).execute(connection).await?;
+        if ended == 0 {
+            return Err(AuthRefusal::SessionNotFound(session_id).into());
+        }
+        Ok(((), event))
+    })
+    .await
 }

@@ -3,9 +3,8 @@
 use serde::Deserialize;
 
 use super::{
-    Auth, AuthRefusal, Ruling, Staff,
+    Auth, AuthRefusal, Staff,
     client_address::ClientAddress,
-    fingerprint::Fingerprints,
     limits::{self, Action, Caller},
     new_password,
     otp::{self, Attempt, Otp, Purpose, Verdict},
@@ -13,8 +12,8 @@ use super::{
     session,
     trail::Visitor,
 };
-use crate::events::{EventKind, NewEvent};
-use base::{clock::Clock, email::Email, error::Failure};
+use crate::events::{self, EventKind};
+use base::{email::Email, error::Failure};
 use store::Connection;
 
 /// A request to set a new password.
@@ -47,37 +46,9 @@ pub(super) async fn reset(
     // Hashed before the code is checked, so that timing reveals nothing and no transaction waits
     // for the hash.
     let password_hash = auth.passwords.hash(new_password).await?;
-    let change = Change {
-        visitor: Visitor::new(&auth.fingerprints, auth.world.clock.unset_now(), &email, address),
-        email,
-        otp,
-        password_hash,
-        caller,
-        clock: auth.world.clock.clone(),
-        fingerprints: auth.fingerprints.clone(),
-    };
-    let (decided, event) = auth
-        .world
-        .database
-        .write(async move |connection: &mut Connection| change.apply(connection).await)
-        .await?;
-    event.log();
-    decided.into_result()
-}
-
-struct Change {
-    visitor: Visitor,
-    email: Email,
-    otp: Otp,
-    password_hash: String,
-    caller: Caller,
-    clock: Clock,
-    fingerprints: Fingerprints,
-}
-
-impl Change {
-    async fn apply(self, connection: &mut Connection) -> Result<(Ruling, NewEvent), Failure> {
-        let Self { visitor, email, otp, password_hash, caller, clock, fingerprints } = self;
+    let visitor = Visitor::new(&auth.fingerprints, auth.world.clock.unset_now(), &email, address);
+    let (clock, fingerprints) = (auth.world.clock.clone(), auth.fingerprints.clone());
+    events::write(&auth.world.database, async move |connection: &mut Connection| {
         let now = clock.now();
         let staff = Staff::by_email(connection, &email).await?.filter(|staff| staff.is_active);
         let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
@@ -85,10 +56,8 @@ impl Change {
         let verdict = attempt.verify(connection, &fingerprints).await?;
         let (Verdict::Right, Some(staff)) = (verdict, staff) else {
             let is_last = verdict == Verdict::Wrong { is_last: true };
-            let failure = AuthRefusal::InvalidCode.into();
-            let event =
-                visitor.add_failure(connection, EventKind::PasswordResetFailed, &failure, is_last).await?;
-            return Ok((Ruling::Refused(failure), event));
+            let failed = EventKind::PasswordResetFailed;
+            return Ok(visitor.refused(failed, AuthRefusal::InvalidCode, is_last));
         };
         let staff_id = &staff.staff_id;
         staff.set_password(connection, password_hash, now).await?;
@@ -97,8 +66,8 @@ impl Change {
         // The user has proved who they are, so a lockout for wrong passwords ends.
         limits::reset_account(connection, Action::Password, &attempt.caller).await?;
         tracing::info!(staff.id = %staff_id, "password.reset");
-        let details = "all sessions ended";
-        let event = visitor.add_success(connection, EventKind::PasswordReset, &staff, details).await?;
-        Ok((Ruling::Granted, event))
-    }
+        Ok(visitor.granted(EventKind::PasswordReset, &staff, "all sessions ended"))
+    })
+    .await?
+    .into_result()
 }

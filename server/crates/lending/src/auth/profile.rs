@@ -11,7 +11,7 @@ use super::{
     session::{self, Session},
 };
 use crate::{
-    events::{EventKind, NewEvent},
+    events::{self, EventKind, NewEvent},
     outbox,
     world::World,
 };
@@ -133,18 +133,12 @@ pub(super) async fn change_profile(
     let at = auth.world.clock.unset_now();
     let event =
         NewEvent::new(at, EventKind::ProfileChanged, staff.email.as_str(), Some(address)).details("name");
-    let event = auth
-        .world
-        .database
-        .write(async move |connection: &mut Connection| {
-            session::check_open(connection, &session.session_id).await?;
-            change.write(connection).await?;
-            event.add(connection).await?;
-            Ok::<_, Failure>(event)
-        })
-        .await?;
-    event.log();
-    Ok(())
+    events::write(&auth.world.database, async move |connection: &mut Connection| {
+        session::check_open(connection, &session.session_id).await?;
+        change.write(connection).await?;
+        Ok(((), event))
+    })
+    .await
 }
 
 /// Makes a change with a new phone number, which needs the `password`.

@@ -9,7 +9,7 @@ use super::{
     limits::{self, Action, Caller},
     session::{self, Session},
 };
-use crate::events::{EventKind, NewEvent};
+use crate::events::{self, EventKind, NewEvent};
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
 
@@ -56,25 +56,18 @@ impl Reauthentication {
         kind: EventKind,
         change: impl AsyncFnOnce(&mut Connection, Staff) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
-        let (ruling, event) = auth
-            .world
-            .database
-            .write(async move |connection: &mut Connection| {
-                let (ruling, event) = if let Some(staff) = self.check(connection).await? {
-                    limits::reset(connection, Action::Password, &self.caller).await?;
-                    let details = change(connection, staff).await?;
-                    (Ruling::Granted, self.event(kind).details(&details))
-                } else {
-                    limits::count(connection, Action::Password, &self.caller, self.now).await?;
-                    let event = self.event(EventKind::PasswordChangeFailed);
-                    (Ruling::Refused(AuthRefusal::InvalidPassword.into()), event)
-                };
-                event.add(connection).await?;
-                Ok::<_, Failure>((ruling, event))
-            })
-            .await?;
-        event.log();
-        ruling.into_result()
+        events::write(&auth.world.database, async move |connection: &mut Connection| {
+            let Some(staff) = self.check(connection).await? else {
+                limits::count(connection, Action::Password, &self.caller, self.now).await?;
+                let event = self.event(EventKind::PasswordChangeFailed);
+                return Ok((Ruling::Refused(AuthRefusal::InvalidPassword.into()), event));
+            };
+            limits::reset(connection, Action::Password, &self.caller).await?;
+            let details = change(connection, staff).await?;
+            Ok((Ruling::Granted, self.event(kind).details(&details)))
+        })
+        .await?
+        .into_result()
     }
 
     /// Returns the user if the password matches and has not been changed since.

@@ -13,13 +13,12 @@ use super::{
     browser::Browser,
     client_address::ClientAddress,
     device::{self, DeviceCookie},
-    fingerprint::Fingerprints,
     limits::{self, Action, Caller},
     otp::{Attempt, Otp, Purpose, Verdict},
     session::{self, NewSession},
     trail::Visitor,
 };
-use crate::events::{EventKind, NewEvent};
+use crate::events::{self, EventKind, NewEvent};
 use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId};
 use store::Connection;
 
@@ -108,6 +107,7 @@ pub async fn sign_in(
     let prepare = |staff: &Staff| session::prepare(auth, staff, length, address, browser);
     let (session, token) = staff.as_ref().map(prepare).transpose()?.unzip();
     let decision = Decision {
+        auth: auth.clone(),
         staff: staff.clone(),
         matches,
         attempt: otp.map(|otp| Attempt {
@@ -118,19 +118,12 @@ pub async fn sign_in(
             now,
         }),
         session,
-        may_require_code: auth.world.settings.has_live_screens(),
         caller,
         visitor,
         now,
-        fingerprints: fingerprints.clone(),
     };
-    let (decided, event) = auth
-        .world
-        .database
-        .write(async move |connection: &mut Connection| decision.apply(connection).await)
-        .await?;
-    event.log();
-    decided.into_result()?;
+    let decide = async move |connection: &mut Connection| decision.apply(connection).await;
+    events::write(&auth.world.database, decide).await?.into_result()?;
     let (staff, token) = staff.zip(token).ok_or(AuthRefusal::UserNotFound)?;
     tracing::info!(staff.id = %staff.staff_id, "session.opened");
     let device_cookie = device::set_cookie(auth, &staff, &token)?;
@@ -139,68 +132,47 @@ pub async fn sign_in(
 
 /// The facts after the password check. The decision and the count are one transaction.
 struct Decision {
+    auth: Auth,
     staff: Option<Staff>,
     matches: bool,
     attempt: Option<Attempt>,
     session: Option<NewSession>,
-    /// `true` if accounts can require a code.
-    may_require_code: bool,
     caller: Caller,
     visitor: Visitor,
     now: UnixMillis,
-    fingerprints: Fingerprints,
 }
 
 impl Decision {
     async fn apply(self, connection: &mut Connection) -> Result<(Ruling, NewEvent), Failure> {
-        let visitor = self.visitor.clone();
-        let details = if self.attempt.is_some() { "with password and code" } else { "with password" };
-        match self.check(connection).await? {
-            Checked::Right(staff) => {
-                let event = visitor.add_success(connection, EventKind::SignedIn, &staff, details).await?;
-                Ok((Ruling::Granted, event))
-            }
-            Checked::Wrong(failure, is_last) => {
-                let event =
-                    visitor.add_failure(connection, EventKind::SignInFailed, &failure, is_last).await?;
-                Ok((Ruling::Refused(failure), event))
-            }
-        }
-    }
-
-    async fn check(self, connection: &mut Connection) -> Result<Checked, Failure> {
-        let Self { staff, matches, attempt, session, may_require_code, caller, now, fingerprints, .. } = self;
+        const FAILED: EventKind = EventKind::SignInFailed;
+        let Self { auth, staff, matches, attempt, session, caller, visitor, now } = self;
         limits::check(connection, Action::Password, &caller, now).await?;
         let (Some(staff), Some(session)) = (staff, session) else {
             let is_last = limits::count(connection, Action::Password, &caller, now).await?;
-            return Ok(Checked::Wrong(AuthRefusal::UserNotFound.into(), is_last));
+            return Ok(visitor.refused(FAILED, AuthRefusal::UserNotFound, is_last));
         };
         // The password may have been reset, or the account deactivated, during the check.
         let staff_now = Staff::by_email(connection, &staff.email).await?;
         let staff_now = staff_now.filter(|now| now.password_hash == staff.password_hash);
         let Some(staff) = staff_now.filter(|_| matches) else {
             let is_last = limits::count(connection, Action::Password, &caller, now).await?;
-            return Ok(Checked::Wrong(AuthRefusal::InvalidPassword.into(), is_last));
+            return Ok(visitor.refused(FAILED, AuthRefusal::InvalidPassword, is_last));
         };
         if !staff.is_active {
-            return Ok(Checked::Wrong(AuthRefusal::AccountInactive.into(), false));
+            return Ok(visitor.refused(FAILED, AuthRefusal::AccountInactive, false));
         }
-        if attempt.is_none() && may_require_code && staff.sign_in_code_required {
-            return Ok(Checked::Wrong(AuthRefusal::CodeRequired.into(), false));
+        let needs_code = auth.world.settings.has_live_screens() && staff.sign_in_code_required;
+        if attempt.is_none() && needs_code {
+            return Ok(visitor.refused(FAILED, AuthRefusal::CodeRequired, false));
         }
-        if let Some(attempt) = attempt
-            && let Verdict::Wrong { is_last } = attempt.verify(connection, &fingerprints).await?
+        if let Some(attempt) = &attempt
+            && let Verdict::Wrong { is_last } = attempt.verify(connection, &auth.fingerprints).await?
         {
-            return Ok(Checked::Wrong(AuthRefusal::InvalidCode.into(), is_last));
+            return Ok(visitor.refused(FAILED, AuthRefusal::InvalidCode, is_last));
         }
         limits::reset(connection, Action::Password, &caller).await?;
         session.insert(connection).await?;
-        Ok(Checked::Right(Box::new(staff)))
+        let details = if attempt.is_some() { "with password and code" } else { "with password" };
+        Ok(visitor.granted(EventKind::SignedIn, &staff, details))
     }
-}
-
-/// The result of checking the credentials. The `bool` says whether further attempts are refused for now.
-enum Checked {
-    Right(Box<Staff>),
-    Wrong(Failure, bool),
 }

@@ -2,10 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::{Staff, fingerprint::Fingerprints};
+use super::{AuthRefusal, Ruling, Staff, fingerprint::Fingerprints};
 use crate::events::{EventKind, NewEvent};
-use base::{clock::UnixMillis, email::Email, error::Failure};
-use store::Connection;
+use base::{clock::UnixMillis, email::Email};
 
 /// Somebody who signs in or sets a new password.
 #[derive(Clone, Debug)]
@@ -22,33 +21,17 @@ impl Visitor {
         Self { at, address, account: fingerprints.of_account(email) }
     }
 
-    /// Adds an event of `kind` by the visitor, who proved to be `staff`.
-    pub async fn add_success(
-        &self,
-        connection: &mut Connection,
-        kind: EventKind,
-        staff: &Staff,
-        details: &str,
-    ) -> Result<NewEvent, Failure> {
-        let event = NewEvent::new(self.at, kind, staff.email.as_str(), Some(self.address))
-            .of_account(&self.account)
-            .details(details);
-        event.add(connection).await?;
-        Ok(event)
+    /// The decision to let the visitor in, who proved to be `staff`, with its event.
+    pub fn granted(&self, kind: EventKind, staff: &Staff, details: &str) -> (Ruling, NewEvent) {
+        let event = NewEvent::new(self.at, kind, staff.email.as_str(), Some(self.address));
+        (Ruling::Granted, event.of_account(&self.account).details(details))
     }
 
-    /// Adds a failed attempt; with `is_last`, further attempts are refused for now.
-    pub async fn add_failure(
-        &self,
-        connection: &mut Connection,
-        kind: EventKind,
-        failure: &Failure,
-        is_last: bool,
-    ) -> Result<NewEvent, Failure> {
+    /// The decision not to, with its event. With `is_last`, further attempts are refused for now.
+    pub fn refused(&self, kind: EventKind, refusal: AuthRefusal, is_last: bool) -> (Ruling, NewEvent) {
         let further = if is_last { "; further attempts are refused for now" } else { "" };
-        let event = NewEvent::new(self.at, kind, &self.account, Some(self.address))
-            .details(&format!("{failure}{further}"));
-        event.add(connection).await?;
-        Ok(event)
+        let event = NewEvent::new(self.at, kind, &self.account, Some(self.address));
+        let event = event.details(&format!("{refusal}{further}"));
+        (Ruling::Refused(refusal.into()), event)
     }
 }

@@ -49,26 +49,7 @@ impl Demo {
     pub(super) fn draw(&mut self, approved_at: UnixMillis, details: Details) -> PendingLoan {
         self.loans_made += 1;
         let number = self.loans_made;
-        let mut chances = self.chances_of(Noun::Customer, number);
-        let is_woman = chances.random_bool(0.5);
-        let first_name = pick(&mut chances, if is_woman { &WOMEN } else { &MEN });
-        let last_name = loop {
-            let name = pick(&mut chances, &LAST_NAMES);
-            if name != first_name {
-                break name;
-            }
-        };
-        let phone_number = format!("+2547{}", chances.random_range(10_000_000..99_999_999));
-        let credit_score: i64 = chances.random_range(420..800);
-        let risk_level = match credit_score {
-            ..520 => "HIGH",
-            520..640 => "MEDIUM",
-            _ => "LOW",
-        };
-        let id_number = chances.random_range(20_000_000..39_999_999).to_string();
-        let nickname = chances.random_bool(0.2).then(|| format!("Mama {first_name}")).filter(|_| is_woman);
-        let account_number = format!("0110{:08}", chances.random_range(1..99_999_999));
-
+        let customer = Customer::draw(&mut self.chances_of(Noun::Customer, number));
         let mut chances = self.chances_of(Noun::Loan, number);
         let drawn = amount(&mut chances);
         let amount = details.amount.unwrap_or(drawn);
@@ -82,18 +63,18 @@ impl Demo {
         PendingLoan {
             loan_id: format!("LN-{}-{number:05}", approved_at.in_nairobi().year()).into(),
             customer_id: format!("CUS-{number:05}").into(),
-            customer_first_name: first_name.to_owned(),
-            customer_last_name: last_name.to_owned(),
-            customer_phone_number: details.phone_number.map_or(phone_number, str::to_owned),
-            customer_id_number: id_number,
-            customer_nickname: nickname,
-            customer_gender: Some(if is_woman { "Female" } else { "Male" }.to_owned()),
+            customer_first_name: customer.first_name.to_owned(),
+            customer_last_name: customer.last_name.to_owned(),
+            customer_phone_number: details.phone_number.map_or(customer.phone_number, str::to_owned),
+            customer_id_number: customer.id_number,
+            customer_nickname: customer.nickname,
+            customer_gender: Some(customer.gender.to_owned()),
             customer_status: "ACTIVE".to_owned(),
             customer_account_id: format!("ACC-{number:05}").into(),
-            account_number,
+            account_number: customer.account_number,
             account_status: "ACTIVE".to_owned(),
-            credit_score: Some(credit_score),
-            risk_level: Some(risk_level.to_owned()),
+            credit_score: Some(customer.credit_score),
+            risk_level: Some(customer.risk_level.to_owned()),
             total_loan_amount: amount,
             interest_rate_bp: rate,
             loan_status: LoanStatus::Approved,
@@ -149,6 +130,54 @@ impl Demo {
             query(DISBURSE_LOAN).bind(&loan.loan_id).bind(created_at).execute(db).await?;
         }
         Ok(payout_id)
+    }
+}
+
+/// What is drawn of a customer.
+struct Customer {
+    first_name: &'static str,
+    last_name: &'static str,
+    gender: &'static str,
+    nickname: Option<String>,
+    phone_number: String,
+    id_number: String,
+    account_number: String,
+    credit_score: i64,
+    risk_level: &'static str,
+}
+
+impl Customer {
+    fn draw(chances: &mut ChaCha12Rng) -> Self {
+        let is_woman = chances.random_bool(0.5);
+        let first_name = pick(chances, if is_woman { &WOMEN } else { &MEN });
+        let last_name = loop {
+            let name = pick(chances, &LAST_NAMES);
+            if name != first_name {
+                break name;
+            }
+        };
+        let phone_number = format!("+2547{}", chances.random_range(10_000_000..99_999_999));
+        let credit_score: i64 = chances.random_range(420..800);
+        let risk_level = match credit_score {
+            ..520 => "HIGH",
+            520..640 => "MEDIUM",
+            _ => "LOW",
+        };
+        let id_number = chances.random_range(20_000_000..39_999_999).to_string();
+        let nickname = chances.random_bool(0.2).then(|| format!("Mama {first_name}")).filter(|_| is_woman);
+        let account_number = format!("0110{:08}", chances.random_range(1..99_999_999));
+        let gender = if is_woman { "Female" } else { "Male" };
+        Self {
+            first_name,
+            last_name,
+            gender,
+            nickname,
+            phone_number,
+            id_number,
+            account_number,
+            credit_score,
+            risk_level,
+        }
     }
 }
 

@@ -222,34 +222,6 @@ struct Colleague {
     role: Role,
 }
 
-/// A waiting loan whose customer has a magic number.
-struct MagicLoan {
-    /// Its index among the waiting loans.
-    number: u32,
-    phone_number: &'static str,
-    notes: &'static str,
-}
-
-const MAGIC_LOANS: [MagicLoan; 5] = [
-    MagicLoan { number: 2, phone_number: "+254700002040", notes: "Demo: mobile money refuses this payment." },
-    MagicLoan { number: 4, phone_number: "+254700009003", notes: "Demo: the result takes 12 seconds." },
-    MagicLoan {
-        number: 5,
-        phone_number: "+254700009001",
-        notes: "Demo: paid, but the answer is lost; it settles by itself.",
-    },
-    MagicLoan {
-        number: 10,
-        phone_number: "+254700009002",
-        notes: "Demo: the request is lost; it fails by itself and can be tried again.",
-    },
-    MagicLoan { number: 13, phone_number: "+254700000001", notes: "Demo: the float is too low." },
-];
-
-/// The note of the waiting loan that is above mobile money's maximum.
-const ABOVE_MAXIMUM: &str =
-    "Demo: mobile money refuses this payment, which is above its maximum of KES 250,000.";
-
 /// The details of a loan that are not generated.
 #[derive(Clone, Copy, Default)]
 struct Details {
@@ -257,6 +229,30 @@ struct Details {
     phone_number: Option<&'static str>,
     notes: Option<&'static str>,
 }
+
+const fn of_amount(amount: i64) -> Details {
+    Details { amount: Some(Kes(amount)), phone_number: None, notes: None }
+}
+
+/// A loan whose customer has a magic number.
+const fn magic(phone_number: &'static str, notes: &'static str) -> Details {
+    Details { amount: None, phone_number: Some(phone_number), notes: Some(notes) }
+}
+
+const ABOVE_MAXIMUM: &str =
+    "Demo: mobile money refuses this payment, which is above its maximum of KES 250,000.";
+
+/// The waiting loans of which not everything is generated, by their index.
+const WAITING: [(u32, Details); 8] = [
+    (0, of_amount(25_000)),
+    (1, of_amount(75_000)),
+    (2, magic("+254700002040", "Demo: mobile money refuses this payment.")),
+    (4, magic("+254700009003", "Demo: the result takes 12 seconds.")),
+    (5, magic("+254700009001", "Demo: paid, but the answer is lost; it settles by itself.")),
+    (10, magic("+254700009002", "Demo: the request is lost; it fails by itself and can be tried again.")),
+    (13, magic("+254700000001", "Demo: the float is too low.")),
+    (22, Details { amount: Some(Kes(300_000)), phone_number: None, notes: Some(ABOVE_MAXIMUM) }),
+];
 
 /// The outcome of a demo payout.
 #[derive(Clone, Copy)]
@@ -374,18 +370,8 @@ impl Demo {
         for number in 0..24_u32 {
             let approved_at =
                 self.now.minus(HOUR * (2 + 7 * number)).minus(MINUTE * self.next_times().random_range(0..55));
-            let amount = match number {
-                0 => Some(Kes(25_000)),
-                1 => Some(Kes(75_000)),
-                22 => Some(Kes(300_000)),
-                _ => None,
-            };
-            let magic = MAGIC_LOANS.iter().find(|magic| magic.number == number);
-            let details = Details {
-                amount,
-                phone_number: magic.map(|magic| magic.phone_number),
-                notes: magic.map(|magic| magic.notes).or_else(|| (number == 22).then_some(ABOVE_MAXIMUM)),
-            };
+            let details = WAITING.iter().find(|(index, _)| *index == number);
+            let details = details.map(|(_, details)| *details).unwrap_or_default();
             let loan = self.approve(db, approved_at, details).await?;
             match number {
                 6 => {

@@ -91,6 +91,24 @@ impl NewEvent {
     }
 }
 
+/// Runs `work` in a transaction, writes the event that it returns there, too, and logs it after the commit.
+///
+/// # Errors
+/// Those of `work` and of [`Database::write`]; then neither work nor event is written.
+pub async fn write<T>(
+    database: &Database,
+    work: impl AsyncFnOnce(&mut Connection) -> Result<(T, NewEvent), Failure>,
+) -> Result<T, Failure> {
+    let written = database.write(async move |connection: &mut Connection| {
+        let (done, event) = work(connection).await?;
+        event.add(connection).await?;
+        Ok((done, event))
+    });
+    let (done, event) = written.await?;
+    event.log();
+    Ok(done)
+}
+
 /// The details of a change: each value of `after` that differs from the same one of `before`, with its name.
 pub(crate) fn changes<const N: usize>(
     before: [(&'static str, String); N],

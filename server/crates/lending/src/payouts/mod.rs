@@ -21,7 +21,7 @@ pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_receiving, keep_settling, next_check, reconcile};
 pub use records::{Latest, Record, RecordFilter, latest_records, record, wait_for_records};
 pub use reply::Reply;
-pub use sums::{DayTotal, Sum, by_day, sums};
+pub use sums::{Sum, sums};
 
 use std::{ops::Deref, sync::Arc, time::Duration};
 

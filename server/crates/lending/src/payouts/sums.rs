@@ -28,60 +28,21 @@ const OF_PARTS: &str = "
     WHERE payout.created_at >= asked.begins AND payout.created_at < asked.ends
     GROUP BY part, payout.status ORDER BY part, payout.status";
 
-/// The sums of `parts`, each with the index of its part and its status.
-async fn of_parts(
-    connection: &mut Connection,
-    parts: &[Range<UnixMillis>],
-) -> Result<Vec<(usize, PayoutStatus, Sum)>, sqlx::Error> {
-    let asked = parts.iter().enumerate();
-    let asked =
-        asked.map(|(part, Range { start, end })| json!({ "part": part, "begins": start.0, "ends": end.0 }));
-    let rows: Vec<(i64, PayoutStatus, i64, Kes)> =
-        query_as(OF_PARTS).bind(asked.collect::<Value>().to_string()).fetch_all(connection).await?;
-    let sums = rows.into_iter().filter_map(|(part, status, payouts, amount)| {
-        Some((usize::try_from(part).ok()?, status, Sum { payouts, amount }))
-    });
-    Ok(sums.collect())
-}
-
 /// The sums by status of each of `parts`.
 pub async fn sums(
     connection: &mut Connection,
     parts: &[Range<UnixMillis>],
 ) -> Result<Vec<BTreeMap<PayoutStatus, Sum>>, sqlx::Error> {
-    let mut found = vec![BTreeMap::new(); parts.len()];
-    for (part, status, sum) in of_parts(connection, parts).await? {
-        found[part].insert(status, sum);
+    let asked = parts.iter().enumerate();
+    let asked =
+        asked.map(|(part, Range { start, end })| json!({ "part": part, "begins": start.0, "ends": end.0 }));
+    let rows: Vec<(i64, PayoutStatus, i64, Kes)> =
+        query_as(OF_PARTS).bind(asked.collect::<Value>().to_string()).fetch_all(connection).await?;
+    let mut sums = vec![BTreeMap::new(); parts.len()];
+    for (part, status, payouts, amount) in rows {
+        if let Some(sums) = usize::try_from(part).ok().and_then(|part| sums.get_mut(part)) {
+            sums.insert(status, Sum { payouts, amount });
+        }
     }
-    Ok(found)
-}
-
-/// The payouts of one day with the same status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DayTotal {
-    /// The start of the day.
-    pub day: UnixMillis,
-    /// The status of the payouts.
-    pub status: PayoutStatus,
-    /// The number of payouts.
-    pub payouts: i64,
-    /// The total amount in KES.
-    pub amount: Kes,
-}
-
-/// The payouts of each day between `midnights`, as [`UnixMillis::midnights`] returns them: a day can have
-/// 23 or 25 hours.
-pub async fn by_day(
-    connection: &mut Connection,
-    midnights: &[UnixMillis],
-) -> Result<Vec<DayTotal>, sqlx::Error> {
-    let days: Vec<Range<UnixMillis>> = midnights.windows(2).map(|day| day[0]..day[1]).collect();
-    let sums = of_parts(connection, &days).await?.into_iter();
-    let total = |(day, status, Sum { payouts, amount }): (usize, PayoutStatus, Sum)| DayTotal {
-        day: midnights[day],
-        status,
-        payouts,
-        amount,
-    };
-    Ok(sums.map(total).collect())
+    Ok(sums)
 }

@@ -103,7 +103,7 @@ impl Bundled {
     pub async fn of(slices: &Slices) -> Result<Self, Failure> {
         let bundled = Self::read(slices.settings.portal_dir.as_deref()).await?;
         let Some(id) = &slices.sandbox_id else { return Ok(bundled) };
-        let of_main = super::all(&mut slices.shared.database.read().await?, &bundled).await?;
+        let of_main = super::read_all(&mut slices.shared.database.read().await?, &bundled).await?;
         let slices = of_main.into_iter().map(|slice| (slice.name.clone(), Given::from(slice))).collect();
         Ok(Self { sandbox_id: Some(id.clone()), slices })
     }
@@ -113,7 +113,7 @@ impl Bundled {
     ///
     /// # Errors
     /// [`Failure::Internal`] when the file can't be read.
-    pub async fn read(folder: Option<&Path>) -> Result<Self, Failure> {
+    async fn read(folder: Option<&Path>) -> Result<Self, Failure> {
         let Some(folder) = folder else { return Ok(Self::default()) };
         let unreadable = |error: String| Failure::Internal(format!("slices.json: {error}"));
         let list = tokio::fs::read(folder.join("slices.json")).await;

@@ -7,10 +7,12 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use semver::Version;
 use serde::Serialize;
 
-pub use self::bundled::{Bundled, Given};
+pub(super) use self::bundled::Bundled;
+use self::bundled::Given;
 use crate::{
     brings::{Brings, Shell},
     build::{MANIFEST, SHELL, SliceName},
+    of_world::Slices,
     refusal::SliceRefusal,
     rollout::{self, Bucket, Rollout},
 };
@@ -218,7 +220,16 @@ const BUILDS: &str = "
     FROM slice_build WHERE removed_at IS NULL";
 
 /// Every slice that has a build, sorted by name.
-pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<SliceBuilds>, Failure> {
+pub async fn all(slices: &Slices) -> Result<Vec<SliceBuilds>, Failure> {
+    let bundled = Bundled::of(slices).await?;
+    read_all(&mut slices.database.read().await?, &bundled).await
+}
+
+/// Every slice that has a build in the world that `bundled` is for, sorted by name.
+pub(super) async fn read_all(
+    connection: &mut Connection,
+    bundled: &Bundled,
+) -> Result<Vec<SliceBuilds>, Failure> {
     let live: Vec<LiveRow> = query_as(LIVE).fetch_all(&mut *connection).await?;
     let mut rollouts = rollout::all(connection).await?;
     let builds: Vec<BuildRow> = query_as(BUILDS).fetch_all(connection).await?;
@@ -242,7 +253,7 @@ pub(super) async fn read_one(
     bundled: &Bundled,
     name: &SliceName,
 ) -> Result<SliceBuilds, Failure> {
-    let found = all(connection, bundled).await?.into_iter().find(|slice| slice.name == name.as_str());
+    let found = read_all(connection, bundled).await?.into_iter().find(|slice| slice.name == name.as_str());
     let unknown = || SliceBuilds::of(name.as_str().to_owned(), None, None, None, Vec::new());
     Ok(found.unwrap_or_else(unknown))
 }

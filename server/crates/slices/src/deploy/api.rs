@@ -13,7 +13,7 @@ use super::{DeployToken, redeem};
 use crate::{
     api::{Author, changes, publication, publish_received, receive},
     build::SliceName,
-    builds::{Bundled, SliceBuilds},
+    builds::SliceBuilds,
     of_world::Slices,
     refusal::SliceRefusal,
     roll_out::yes,
@@ -25,7 +25,7 @@ use lending::{
         client_address::ClientAddress,
         limits::{self, Action, Caller},
     },
-    events::{EventKind, NewEvent, Trail},
+    events::{self, EventKind, NewEvent, Trail},
 };
 use store::Connection;
 use web::{accept, extract::Query};
@@ -58,7 +58,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
         // A call without a token does not count as an attempt.
         let given = accept::bearer(&parts.headers).ok_or(SliceRefusal::NoDeployToken)?.to_owned();
         let address = ClientAddress::from_request_parts(parts, state).await?;
-        let slices = Slices::of(parts)?;
+        let slices = Slices::from_request_parts(parts, state).await?;
         let (caller, now) = (Caller::without_account(address.0), slices.clock.unset_now());
         // Tokens are in the store of `main`, whatever sandbox they deploy to.
         let database = &slices.shared.database;
@@ -75,14 +75,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
             _ => return Err(refused),
         };
         let is_guess = matches!(refused.refusal(), Some(SliceRefusal::NoDeployToken));
-        let counted = database.write(async move |connection: &mut Connection| {
+        events::write(database, async move |connection: &mut Connection| {
             if is_guess {
                 limits::count(connection, Action::DeployToken, &caller, now).await?;
             }
-            event.add(connection).await?;
-            Ok(event)
-        });
-        counted.await?.log();
+            Ok(((), event))
+        })
+        .await?;
         Err(refused)
     }
 }
@@ -106,11 +105,7 @@ impl Author for Deployer {
         let event = refusal_of(by(&self.token.name), slices.clock.unset_now(), self.address)
             .about(&self.token.slice)
             .details("it was used for another slice");
-        let written = slices.shared.database.write(async move |connection: &mut Connection| {
-            event.add(connection).await?;
-            Ok(event)
-        });
-        written.await?.log();
+        events::write(&slices.shared.database, async move |_: &mut Connection| Ok(((), event))).await?;
         Err(SliceRefusal::WrongSlice { token: self.token.slice.clone(), slice: name.to_owned() }.into())
     }
 
@@ -140,10 +135,9 @@ async fn publish(
     Query(PublishQuery { hold, force, percent, plan, watch }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
-    let publication = publication(&slices, hold, force, percent, plan.as_deref(), watch)?;
-    let bundled = Bundled::of(&slices).await?;
-    let build = receive(&slices, &bundled, request).await?;
+    let publication = publication(hold, force, percent, plan.as_deref(), watch)?;
+    let build = receive(&slices, request).await?;
     deployer.slice(&slices, build.name.as_str()).await?;
     let mark = deployer.mark(&slices)?;
-    publish_received(&slices, &bundled, build, publication, mark).await
+    publish_received(&slices, build, publication, mark).await
 }

@@ -57,16 +57,7 @@ struct Reported {
     status: Option<u16>,
     times: Option<u32>,
     error: Option<String>,
-    places: Option<Vec<Place>>,
-}
-
-/// A position in a file of the build, counted from 1.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Place {
-    file: String,
-    line: u32,
-    column: u32,
+    places: Option<Vec<Position>>,
 }
 
 /// The reason for which a build could not be loaded.
@@ -146,7 +137,7 @@ impl Reported {
 }
 
 /// The crash of a screen, by the name of its error and the positions in its stack.
-fn crash(error: Option<String>, places: Option<Vec<Place>>) -> Result<CrashReport, Failure> {
+fn crash(error: Option<String>, places: Option<Vec<Position>>) -> Result<CrashReport, Failure> {
     let error = error.unwrap_or_else(|| ANY_ERROR.to_owned());
     let is_name = error.len() <= MAX_ERROR
         && error.starts_with(|first: char| first.is_ascii_uppercase())
@@ -161,8 +152,7 @@ fn crash(error: Option<String>, places: Option<Vec<Place>>) -> Result<CrashRepor
     if !places.iter().all(|place| archive::is_safe(&place.file) && place.line > 0 && place.column > 0) {
         return Err(invalid("a place is not of a file in a build"));
     }
-    let position = |Place { file, line, column }| Position { file, line, column };
-    Ok(CrashReport { error, positions: places.into_iter().map(position).collect() })
+    Ok(CrashReport { error, positions: places })
 }
 
 fn invalid(text: &str) -> Failure {

@@ -12,7 +12,7 @@ use std::{
 
 use self::places::Stack;
 use crate::{
-    builds::{Bundled, SliceBuilds, all},
+    builds::{Bundled, SliceBuilds, read_all},
     crashes::{self, Crash},
     of_world::Slices,
     taken_back,
@@ -53,12 +53,12 @@ pub async fn write(slices: &Slices) -> Result<(), Failure> {
     }
     let (bundled, now) = (Bundled::of(slices).await?, slices.clock.now());
     // Before the transaction, so that other writes do not wait for it.
-    let places = places::places(slices, &bundled, &mut waiting).await.unwrap_or_else(|failure| {
+    let places = places::places(slices, &mut waiting).await.unwrap_or_else(|failure| {
         tracing::warn!(?failure, "slice.crash_places_not_found");
         BTreeMap::new()
     });
     let stored = slices.database.write_in_turn(async move |connection: &mut Connection| {
-        let slices = all(connection, &bundled).await?;
+        let slices = read_all(connection, &bundled).await?;
         let known: Vec<Received> = waiting.into_iter().filter_map(|one| one.known(&slices)).collect();
         let mut counted: BTreeMap<Report, i64> = BTreeMap::new();
         for Received { report, times, .. } in &known {

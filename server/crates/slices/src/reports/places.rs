@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    builds::{Bundled, Origin, SLICES_FOLDER, SliceBuilds, all},
+    builds::{Origin, SLICES_FOLDER, SliceBuilds, all},
     of_world::Slices,
     source_map,
     waiting::{Dropped, Position, Received, Report},
@@ -51,14 +51,13 @@ enum Files {
 /// When the builds can't be read.
 pub(super) async fn places(
     slices: &Slices,
-    bundled: &Bundled,
     waiting: &mut [Received],
 ) -> Result<BTreeMap<Stack, String>, Failure> {
     let named: BTreeSet<BuildKey> = waiting.iter().filter_map(Stack::of).map(|stack| stack.build).collect();
     if named.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let builds = all(&mut slices.database.read().await?, bundled).await?;
+    let builds = all(slices).await?;
     let mut files = BTreeMap::new();
     for build in named {
         if let Some(of_build) = files_of(slices, &builds, &build).await? {
@@ -186,11 +185,7 @@ async fn look_up(
     let Some(map): Option<Vec<u8>> = map else { return Ok(None) };
     *budget = budget.saturating_sub(map.len());
     let found = tokio::task::spawn_blocking(move || source_map::places(&map, &positions)).await;
-    let dropped = match found {
-        Ok(Ok(found)) => return Ok(Some(found)),
-        Ok(Err(source_map::BadMap::TooLarge)) => Dropped::MapTooLarge,
-        Ok(Err(source_map::BadMap::Unreadable)) | Err(_) => Dropped::MapUnreadable,
-    };
-    slices.shared.count_dropped(dropped, 1);
-    Ok(None)
+    // A map that the library panics about can't be read either.
+    let found = found.unwrap_or(Err(Dropped::MapUnreadable));
+    Ok(found.inspect_err(|dropped| slices.shared.count_dropped(*dropped, 1)).ok())
 }

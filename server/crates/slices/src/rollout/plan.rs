@@ -2,8 +2,6 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-use serde::{Serialize, Serializer};
-
 use base::clock;
 
 /// Maximum number of steps.
@@ -80,11 +78,7 @@ impl fmt::Display for Plan {
     }
 }
 
-impl Serialize for Plan {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+store::serde_plain::derive_serialize_from_display!(Plan);
 
 /// A whole percentage.
 fn percent(text: &str) -> Option<u8> {

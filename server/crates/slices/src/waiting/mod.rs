@@ -45,8 +45,9 @@ pub struct Report {
     pub detail: String,
 }
 
-/// A position in a file of a build, counted from 1.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A position in a file of a build, counted from 1, as pages send it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Position {
     /// The path of the file in the build.
     pub file: String,
