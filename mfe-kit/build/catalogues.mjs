@@ -26,6 +26,7 @@ export function checkCatalogues(sources) {
 
 /** The gaps in the other language's texts, a sentence for each. */
 export function gapsIn(english, other, name = '') {
+  if (english === undefined) return [`${name} is not in English`];
   if (typeof english !== typeof other) return [`${name} is missing`];
   if (typeof english === 'string') return other.trim() === '' ? [`${name} is empty`] : [];
   if (typeof english === 'function') return gapsInForms(english, other, name);

@@ -10,6 +10,7 @@ export {
   disbursement,
   disbursementRecord,
   notification,
+  notifications,
   pendingLoan,
   portalRules,
   preferences,

@@ -160,3 +160,8 @@ export function notification(given: Partial<Schema<'Notification'>> = {}): Schem
     ...given,
   };
 }
+
+/** What a person should know: nothing, with the fields given. */
+export function notifications(given: Partial<Schema<'Notifications'>> = {}): Schema<'Notifications'> {
+  return { unread: 0, unread_approved: 0, approved: 0, read_until: null, notifications: [], ...given };
+}

@@ -1,5 +1,5 @@
 import { setPortalSettings } from 'mfe-kit';
-import { answer, currentUser, screen, within } from 'mfe-kit/testing';
+import { answer, currentUser, notifications, screen, within } from 'mfe-kit/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from '../testing/portal';
 
@@ -180,12 +180,7 @@ test.for([
 ] as const)('where the screens are live, the menu of an %s has its entries', async ([role, expected]) => {
   goLive(undefined, { screens: 'live' });
   storeUser({ role });
-  answer('get', '/api/v1/notifications', 200, {
-    unread: 0,
-    approved: 0,
-    read_until: null,
-    notifications: [],
-  });
+  answer('get', '/api/v1/notifications', 200, notifications());
   answer(
     'get',
     '/api/v1/auth/me',

@@ -3,6 +3,7 @@ import {
   answer,
   failure,
   notification,
+  notifications,
   renderPart,
   screen,
   unreachable,
@@ -35,16 +36,21 @@ beforeEach(() => {
 
 const bell = (name: string) => screen.findByRole('button', { name });
 const panel = () => screen.getByRole('region', { name: 'Notifications' });
-type Notifications = Schema<'Notifications'>;
-const given = (notifications = THREE, counts: Partial<Notifications> = {}) =>
-  answer('get', '/api/v1/notifications', 200, {
-    unread: notifications.filter(({ is_read }) => !is_read).length,
-    approved: notifications.filter(({ kind }) => kind === 'loan_approved').length,
-    read_until: null,
-    notifications,
-    ...counts,
-  });
-const READ_ALL: Notifications = { unread: 0, approved: 0, read_until: null, notifications: [] };
+const given = (listed = THREE, counts: Partial<Schema<'Notifications'>> = {}) => {
+  const unread = listed.filter(({ is_read }) => !is_read);
+  const isLoan = ({ kind }: Schema<'Notification'>) => kind === 'loan_approved';
+  const counted = {
+    unread: unread.length,
+    unread_approved: unread.filter(isLoan).length,
+    approved: listed.filter(isLoan).length,
+  };
+  return answer(
+    'get',
+    '/api/v1/notifications',
+    200,
+    notifications({ ...counted, notifications: listed, ...counts }),
+  );
+};
 const many = (count: number, one: Partial<Schema<'Notification'>>) =>
   Array.from({ length: count }, (_, index) => notification({ id: `${one.kind}-${index}`, ...one }));
 const lines = () => within(panel()).getAllByRole('link');
@@ -78,12 +84,12 @@ test('the bell counts what is unread, and says what happened to whom', async () 
 test('what was seen is marked as read; the marks stay until it is closed', async () => {
   given();
   const read = THREE.map((one) => ({ ...one, is_read: true }));
-  const received = answer('put', READ, 200, {
-    unread: 0,
-    approved: 1,
-    read_until: '2026-11-14T12:00:00.000Z',
-    notifications: read,
-  });
+  const received = answer(
+    'put',
+    READ,
+    200,
+    notifications({ approved: 1, read_until: '2026-11-14T12:00:00.000Z', notifications: read }),
+  );
   const { user } = renderPart(<NotificationBell />);
   await user.click(await bell('Notifications, 2 unread'));
   const button = await bell('Notifications');
@@ -107,12 +113,12 @@ test('failures come first and can be shown alone, and many approved loans are on
 });
 
 test('a thousand approved loans are one line, below an older failure, and seeing it marks them read', async () => {
-  const notifications = [
+  const listed = [
     ...many(50, { kind: 'loan_approved' }),
     notification({ id: 'N-0', kind: 'payout_failed', at: '2026-11-13T09:00:00.000Z' }),
   ];
-  given(notifications, { unread: 1001, approved: 1000 });
-  const received = answer('put', READ, 200, { ...READ_ALL, approved: 1000, notifications });
+  given(listed, { unread: 1001, unread_approved: 1000, approved: 1000 });
+  const received = answer('put', READ, 200, notifications({ approved: 1000, notifications: listed }));
   const { user } = renderPart(<NotificationBell />);
   await user.click(await bell('Notifications, 1,001 unread'));
   expect(titles()).toEqual(['Payout failed', '1,000 loans approved']);
@@ -123,7 +129,7 @@ test('a thousand approved loans are one line, below an older failure, and seeing
 test('in Swahili, numbers are grouped as well', async () => {
   await language.use('sw');
   onTestFinished(() => language.use('en'));
-  given(many(50, { kind: 'loan_approved' }), { unread: 1000, approved: 1000 });
+  given(many(50, { kind: 'loan_approved' }), { unread: 1000, unread_approved: 1000, approved: 1000 });
   unreachable('put', READ);
   const { user } = renderPart(<NotificationBell />);
   await user.click(await bell('Arifa, 1,000 hazijasomwa'));
@@ -147,8 +153,8 @@ test.for([
 ] as const)(
   'opening it marks nothing read while there may be more unread %s than are listed',
   async ([, listed, unread, approved]) => {
-    given([...listed], { unread, approved });
-    const received = answer('put', READ, 200, READ_ALL);
+    given([...listed], { unread, unread_approved: approved, approved });
+    const received = answer('put', READ, 200, notifications());
     const { user } = renderPart(<NotificationBell />);
     const name = `Notifications, ${unread.toLocaleString('en-KE')} unread`;
     await user.click(await bell(name));
@@ -167,9 +173,9 @@ test('all unread ones are listed where an older payout has been read', async () 
       ...many(49, { kind: 'payout_failed' }),
       notification({ id: 'N-0', is_read: true }),
     ],
-    { unread: 1049, approved: 1000 },
+    { unread: 1049, unread_approved: 1000, approved: 1000 },
   );
-  const received = answer('put', READ, 200, READ_ALL);
+  const received = answer('put', READ, 200, notifications());
   const { user } = renderPart(<NotificationBell />);
   await user.click(await bell('Notifications, 1,049 unread'));
   await waitFor(() => expect(received).toHaveLength(1));
@@ -179,7 +185,7 @@ test('what was not on the screen is not marked as read: neither the end of the l
   const failures = many(10, { kind: 'payout_failed' });
   given(failures);
   const { scrollTo } = drawLines(100, 400);
-  const received = answer('put', READ, 200, READ_ALL);
+  const received = answer('put', READ, 200, notifications());
   const { user } = renderPart(<NotificationBell />);
   await user.click(await bell('Notifications, 10 unread'));
   scrollTo(300);

@@ -21,9 +21,6 @@ const ICONS: Record<Notification['kind'], { icon: IconName; tone: string | undef
 /** From as many approved loans on, one line stands for all of them, listed or not. */
 const GROUPED_FROM = 3;
 
-/** The provider lists as many payouts at most, and as many loans. */
-const LISTED = 50;
-
 /**
  * The bell with what the person should know, failures first. The provider knows only until when everything was read: that
  * moves once there is a line on the page for each unread one and all lines have been on the screen, or when the person
@@ -152,14 +149,10 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
 }
 
 /** Returns whether each unread notification is listed, or is a loan in the line of all approved loans. */
-function hasLineOfEachUnread({ notifications, unread, approved }: Schema<'Notifications'>): boolean {
-  const loans = notifications.filter(isLoan);
-  const payouts = notifications.filter((one) => !isLoan(one));
-  // Notifications that are older than one that was read have been read, too.
-  const isReadListed = (list: Notification[]) => list.some(({ is_read }) => is_read);
-  if (approved < GROUPED_FROM || loans.length >= approved || isReadListed(loans))
-    return notifications.filter(({ is_read }) => !is_read).length >= unread;
-  return payouts.length < LISTED || isReadListed(payouts);
+function hasLineOfEachUnread(all: Schema<'Notifications'>): boolean {
+  const isGrouped = all.approved >= GROUPED_FROM;
+  const listed = all.notifications.filter((one) => !one.is_read && !(isGrouped && isLoan(one)));
+  return listed.length >= all.unread - (isGrouped ? all.unread_approved : 0);
 }
 
 function isLoan({ kind }: Notification): boolean {

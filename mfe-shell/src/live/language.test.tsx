@@ -1,5 +1,13 @@
 import { language, queryClient, queryKeys, session } from 'mfe-kit';
-import { answer, currentUser, portalRules, preferences, screen, waitFor } from 'mfe-kit/testing';
+import {
+  answer,
+  currentUser,
+  notifications,
+  portalRules,
+  preferences,
+  screen,
+  waitFor,
+} from 'mfe-kit/testing';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, storeUser } from '../testing/portal';
 import { followChanges } from './follow-changes';
@@ -16,12 +24,7 @@ beforeAll(() => Promise.all([import('../settings/LiveSettings'), import('mfe-kit
 
 beforeEach(() => {
   goLive(undefined, { screens: 'live' });
-  answer('get', '/api/v1/notifications', 200, {
-    unread: 0,
-    approved: 0,
-    read_until: null,
-    notifications: [],
-  });
+  answer('get', '/api/v1/notifications', 200, notifications());
 });
 
 function storeAdmin(given: Parameters<typeof storeUser>[0] = {}) {

@@ -1,5 +1,13 @@
 import { session, setPortalSettings } from 'mfe-kit';
-import { answer, currentUser, portalRules, preferences, screen, waitFor } from 'mfe-kit/testing';
+import {
+  answer,
+  currentUser,
+  notifications,
+  portalRules,
+  preferences,
+  screen,
+  waitFor,
+} from 'mfe-kit/testing';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, storeUser } from '../testing/portal';
 
@@ -12,12 +20,7 @@ beforeEach(() => {
   goLive(undefined, { screens: 'live' });
   storeUser({ name: 'Achieng Otieno' });
   answer('get', '/api/v1/auth/me', 200, currentUser({ role: 'admin' }));
-  answer('get', '/api/v1/notifications', 200, {
-    unread: 0,
-    approved: 0,
-    read_until: null,
-    notifications: [],
-  });
+  answer('get', '/api/v1/notifications', 200, notifications());
   answer('get', '/api/v1/preferences', 200, preferences());
   answer('get', '/api/v1/settings', 200, portalRules());
   return () => setPortalSettings({});

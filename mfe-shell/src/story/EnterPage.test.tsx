@@ -1,5 +1,14 @@
 import { currentUserQuery, queryClient, session } from 'mfe-kit';
-import { answer, currentUser, failure, preferences, screen, signedIn, unreachable } from 'mfe-kit/testing';
+import {
+  answer,
+  currentUser,
+  failure,
+  notifications,
+  preferences,
+  screen,
+  signedIn,
+  unreachable,
+} from 'mfe-kit/testing';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, storeUser } from '../testing/portal';
 
@@ -36,12 +45,7 @@ test('the code of the address signs in, and does not stay in the history', async
 test('where the screens are live, role, name and language are those of the new session', async () => {
   goLive(undefined, { screens: 'live' });
   given();
-  answer('get', '/api/v1/notifications', 200, {
-    unread: 0,
-    approved: 0,
-    read_until: null,
-    notifications: [],
-  });
+  answer('get', '/api/v1/notifications', 200, notifications());
   answer('post', ENTER, 200, signedIn({ token: 'token-9', role: 'supervisor' }));
   const asked = answer('get', '/api/v1/preferences', 200, preferences({ language: 'sw' }));
   await open(ADDRESS);

@@ -39,7 +39,7 @@ pub mod data;
 pub mod clock;
 // The sandboxes of the deployment.
 pub mod sandboxes;
-// What a sandbox tells its visitors, and the files that say so.
+// Stories that sandboxes tell, and their files.
 pub mod stories;
 // The builds of slices and which of them are live.
 mod slices;

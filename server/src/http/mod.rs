@@ -9,7 +9,7 @@ pub mod edge;
 // The list of slices that a page loads.
 mod live_slices;
 mod open_connections;
-// What people did on pages, as spans of traces.
+// Acts of people on pages, as spans of traces.
 pub mod page_spans;
 // The files of the built shell and its slices.
 pub mod portal;

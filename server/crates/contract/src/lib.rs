@@ -2,7 +2,7 @@
 
 // A body in pieces.
 mod bounded;
-// What the contract says.
+// The content of the contract.
 mod description;
 // The differences of requests and answers.
 mod differences;

@@ -27,7 +27,7 @@ pub mod rules;
 pub mod preferences;
 // Sums of payouts by day, week, month and year.
 pub mod reports;
-// What people are told of.
+// News for people.
 pub mod notifications;
 // The streams by which open pages hear of changes.
 pub mod updates;

@@ -11,7 +11,7 @@ mod of_world;
 pub mod page_call;
 mod waiting;
 
-// What a build consists of.
+// The parts of a build.
 pub mod archive;
 mod brings;
 mod build;

@@ -28,7 +28,6 @@ const ROLES: [(&str, &str); 5] = [
 /// The form, and the links that there are. `made` is the link that was just made: its address is shown only once.
 pub fn section(visit: &Visit, stories: &Stories, all: &[Link], made: Option<MadeLink>) -> AnyView {
     let now = visit.sandbox.clock.unset_now();
-    let rows = all.iter().map(|link| row(visit, link, now));
     let made = made.map(|made| {
         let done = note(Tone::Good, "status", "link-made", "The link is made.".to_owned());
         view! {
@@ -45,7 +44,8 @@ pub fn section(visit: &Visit, stories: &Stories, all: &[Link], made: Option<Made
         Left("Works until"),
         Hidden("Actions"),
     ];
-    let body = view! { <div class="in stack">{made}{form(visit, stories)}</div>{table(heads, rows)} };
+    let listed = (!all.is_empty()).then(|| table(heads, all.iter().map(|link| row(visit, link, now))));
+    let body = view! { <div class="in stack">{made}{form(visit, stories)}</div>{listed} };
     card("links", "Links for guests", body)
 }
 

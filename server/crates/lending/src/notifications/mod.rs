@@ -50,6 +50,7 @@ struct Notification {
 #[expect(clippy::struct_field_names, reason = "the names in the contract")]
 pub struct Notifications {
     unread: i64,
+    unread_approved: i64,
     approved: i64,
     read_until: Option<UnixMillis>,
     notifications: Vec<Notification>,
@@ -80,10 +81,9 @@ const LOANS: &str = "
 
 const APPROVED: &str = "SELECT count(*) FROM loan WHERE status = 'APPROVED' AND approved_at > $1";
 
-const UNREAD: &str = "
-    SELECT (SELECT count(*) FROM payout
-            WHERE staff_id = $1 AND processed_at > $2 AND processed_at - created_at >= 8000)
-         + (SELECT count(*) FROM loan WHERE status = 'APPROVED' AND approved_at > $2)";
+const UNREAD_PAYOUTS: &str = "
+    SELECT count(*) FROM payout
+    WHERE staff_id = $1 AND processed_at > $2 AND processed_at - created_at >= 8000";
 
 /// The latest notifications of `staff_id`, the newest first.
 pub async fn latest(world: &World, staff_id: &StaffId) -> Result<Notifications, Failure> {
@@ -100,9 +100,12 @@ pub async fn latest(world: &World, staff_id: &StaffId) -> Result<Notifications, 
         notification.is_read = read_until.is_some_and(|until| notification.at <= until);
     }
     let unread_since = read_until.map_or(since, |until| until.max(since));
-    let unread = query_scalar(UNREAD).bind(staff_id).bind(unread_since).fetch_one(&mut reader).await?;
+    let payouts: i64 =
+        query_scalar(UNREAD_PAYOUTS).bind(staff_id).bind(unread_since).fetch_one(&mut reader).await?;
+    let unread_approved: i64 = query_scalar(APPROVED).bind(unread_since).fetch_one(&mut reader).await?;
     let approved = query_scalar(APPROVED).bind(since).fetch_one(&mut reader).await?;
-    Ok(Notifications { unread, approved, read_until, notifications })
+    let unread = payouts + unread_approved;
+    Ok(Notifications { unread, unread_approved, approved, read_until, notifications })
 }
 
 /// The newest loan and the newest payouts, compared to find additions.
