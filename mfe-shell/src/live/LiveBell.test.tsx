@@ -147,11 +147,11 @@ test.for([
   [
     'payouts beside many loans',
     [...many(50, { kind: 'payout_failed' }), ...many(50, { kind: 'loan_approved' })],
-    1050,
+    1051,
     1000,
   ],
 ] as const)(
-  'opening it marks nothing read while there may be more unread %s than are listed',
+  'opening it marks nothing read while there are more unread %s than are listed',
   async ([, listed, unread, approved]) => {
     given([...listed], { unread, unread_approved: approved, approved });
     const received = answer('put', READ, 200, notifications());
