@@ -106,7 +106,8 @@ fn row(visit: &Visit, sandbox: Listed) -> AnyView {
 fn make_form(visit: &Visit) -> AnyView {
     let fields = [
         Field::text("name", "Name").hint("Up to 40 lower-case letters, digits and dashes. Made up if empty."),
-        Field::text("seed", "Seed").hint("The same seed makes the same data. The word empty makes accounts only."),
+        Field::text("seed", "Seed")
+            .hint("The same seed makes the same data. The word empty makes accounts only."),
         Field::text("now", "Time").hint("Such as 2026-11-14T09:00:00Z. The real time if empty."),
         Field::text("expires_in", "Kept without being used for").hint("Such as 90m, 12h or 2d.").value("24h"),
     ];

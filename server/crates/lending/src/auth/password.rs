@@ -6,10 +6,8 @@
 use std::{sync::Arc, time::Duration};
 
 use argon2::{
-    ARGON2ID_IDENT, Algorithm, Argon2, Block, Params, PasswordHash, Version,
-    password_hash::phc::{Output, ParamsString, Salt},
+    Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version, password_hash::Error as HashError,
 };
-use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, de};
 use tokio::sync::Semaphore;
@@ -41,10 +39,6 @@ impl<'de> Deserialize<'de> for Password {
 /// The maximum wait of a hash for a free core. Callers time out after 10 s, so the answer must come before.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The maximum number of memory blocks kept for the next hashes, of 19 MiB each. Fresh memory would cost each
-/// hash 5,000 page faults, and freed memory is spread over the blocking threads.
-const SPARE: usize = 2;
-
 /// Hashes and checks passwords, with a bound on concurrency that clones share.
 #[derive(Clone, Debug)]
 pub struct Passwords {
@@ -52,8 +46,6 @@ pub struct Passwords {
     /// sandbox has at most as many waiting there as may run, so that sandboxes take turns.
     own_slots: Arc<Semaphore>,
     slots: Arc<Semaphore>,
-    /// The memory of finished hashes.
-    spare: Arc<Mutex<Vec<Vec<Block>>>>,
     timeout: Duration,
     randomness: Randomness,
 }
@@ -67,7 +59,7 @@ impl Passwords {
 
     fn bounded(slots: usize, timeout: Duration, randomness: Randomness) -> Self {
         let new = || Arc::new(Semaphore::new(slots));
-        Self { own_slots: new(), slots: new(), spare: Arc::default(), timeout, randomness }
+        Self { own_slots: new(), slots: new(), timeout, randomness }
     }
 
     /// Returns the hasher of another sandbox, with the same bound on concurrency.
@@ -82,7 +74,7 @@ impl Passwords {
     /// [`AuthRefusal::SignInsWait`] if the queue is too long.
     pub async fn hash(&self, password: SecretString) -> Result<String, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
-        self.run(self.timeout, move |memory| hash(&forms(password).0, &salt, memory)).await?
+        self.run(self.timeout, move || hash(&forms(password).0, &salt)).await?
     }
 
     /// Hashes `password` for demo data, however long the queue is: no caller is to try it again.
@@ -91,7 +83,7 @@ impl Passwords {
     /// [`Failure::Internal`].
     pub async fn hash_for_demo(&self, password: SecretString) -> Result<String, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
-        self.run(Duration::MAX, move |memory| hash(&password, &salt, memory)).await?
+        self.run(Duration::MAX, move || hash(&password, &salt)).await?
     }
 
     /// Returns whether `password` matches the hash `stored`. Without a stored hash, takes the same time and
@@ -101,11 +93,11 @@ impl Passwords {
     /// [`AuthRefusal::SignInsWait`] if the queue is too long.
     pub async fn matches(&self, password: SecretString, stored: Option<String>) -> Result<bool, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
-        self.run(self.timeout, move |memory| {
+        self.run(self.timeout, move || {
             let (composed, typed) = forms(password);
-            let mut is_right = |form: &SecretString| match &stored {
-                Some(stored) => verify(form, stored, memory),
-                None => hash(form, &salt, memory).map(|_| false),
+            let is_right = |form: &SecretString| match &stored {
+                Some(stored) => verify(form, stored),
+                None => hash(form, &salt).map(|_| false),
             };
             // Hashes from before passwords were composed are of what was typed then.
             Ok(is_right(&composed)? || typed.as_ref().map_or(Ok(false), is_right)?)
@@ -116,7 +108,7 @@ impl Passwords {
     async fn run<T: Send + 'static>(
         &self,
         timeout: Duration,
-        job: impl FnOnce(&mut Vec<Block>) -> T + Send + 'static,
+        job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let step = traces::step!("wait for a core");
         let permits = async {
@@ -127,16 +119,9 @@ impl Passwords {
         let permits = permits.map_err(|_| AuthRefusal::SignInsWait { wait: timeout })?;
         let permits =
             permits.map_err(|closed: tokio::sync::AcquireError| Failure::Internal(closed.to_string()))?;
-        let spare = Arc::clone(&self.spare);
         tokio::task::spawn_blocking(move || {
-            let lock = || spare.lock();
-            let mut memory = lock().pop().unwrap_or_default();
-            let result = job(&mut memory);
-            let mut spare = lock();
-            if spare.len() < SPARE {
-                spare.push(memory);
-            }
-            drop((spare, permits));
+            let result = job();
+            drop(permits);
             result
         })
         .instrument(traces::step!("hash the password"))
@@ -154,50 +139,20 @@ fn forms(password: SecretString) -> (SecretString, Option<SecretString>) {
     (password.expose_secret().nfc().collect::<String>().into(), Some(password))
 }
 
-fn hash(password: &SecretString, salt: &[u8], memory: &mut Vec<Block>) -> Result<String, Failure> {
+fn hash(password: &SecretString, salt: &[u8]) -> Result<String, Failure> {
     let params = Params::new(19 * 1024, 2, 1, None).map_err(Failure::internal)?;
-    let (algorithm, version) = (Algorithm::Argon2id, Version::V0x13);
-    let stored = PasswordHash {
-        algorithm: ARGON2ID_IDENT,
-        version: Some(version.into()),
-        params: ParamsString::try_from(&params).map_err(Failure::internal)?,
-        salt: Some(Salt::new(salt).map_err(Failure::internal)?),
-        hash: Some(compute(&Argon2::new(algorithm, version, params), password, salt, memory)?),
-    };
-    Ok(stored.to_string())
+    let hashed = Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_with_salt(password.expose_secret().as_bytes(), salt);
+    Ok(hashed.map_err(Failure::internal)?.to_string())
 }
 
-fn verify(password: &SecretString, stored: &str, memory: &mut Vec<Block>) -> Result<bool, Failure> {
-    let stored = PasswordHash::new(stored).map_err(Failure::internal)?;
-    let (Some(salt), Some(hash)) = (&stored.salt, &stored.hash) else {
-        return Err(Failure::internal("a stored hash without salt or value"));
-    };
-    let algorithm = Algorithm::try_from(stored.algorithm.as_str()).map_err(Failure::internal)?;
-    let version = stored.version.map_or(Ok(Version::V0x10), Version::try_from).map_err(Failure::internal)?;
-    let params = Params::try_from(&stored).map_err(Failure::internal)?;
-    // The comparison takes the same time wherever the hashes differ.
-    Ok(compute(&Argon2::new(algorithm, version, params), password, salt, memory)? == *hash)
-}
-
-/// Computes the hash in `memory`, which grows as needed.
-fn compute(
-    argon2: &Argon2<'_>,
-    password: &SecretString,
-    salt: &[u8],
-    memory: &mut Vec<Block>,
-) -> Result<Output, Failure> {
-    let params = argon2.params();
-    memory.resize(params.block_count(), Block::new());
-    let mut output = vec![0; params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
-    argon2
-        .hash_password_into_with_memory(
-            password.expose_secret().as_bytes(),
-            salt,
-            &mut output,
-            memory.as_mut_slice(),
-        )
-        .map_err(Failure::internal)?;
-    Output::new(&output).map_err(Failure::internal)
+/// Returns whether `password` matches `stored`, which names its own parameters.
+fn verify(password: &SecretString, stored: &str) -> Result<bool, Failure> {
+    match Argon2::default().verify_password(password.expose_secret().as_bytes(), stored) {
+        Ok(()) => Ok(true),
+        Err(HashError::PasswordInvalid) => Ok(false),
+        Err(error) => Err(Failure::internal(error)),
+    }
 }
 
 #[cfg(test)]
@@ -211,7 +166,7 @@ mod tests {
         let (release, held) = std::sync::mpsc::channel::<()>();
         let slow = tokio::spawn({
             let passwords = passwords.clone();
-            async move { passwords.run(Duration::MAX, move |_| held.recv()).await }
+            async move { passwords.run(Duration::MAX, move || held.recv()).await }
         });
         while passwords.slots.available_permits() > 0 {
             tokio::task::yield_now().await;
@@ -242,7 +197,7 @@ mod tests {
             assert!(passwords.matches(typed.into(), Some(stored)).await.unwrap(), "{set:?} {typed:?}");
         }
         // One that was stored before.
-        let stored = hash(&decomposed.into(), &[7; 16], &mut Vec::new()).unwrap();
+        let stored = hash(&decomposed.into(), &[7; 16]).unwrap();
         assert!(passwords.matches(decomposed.into(), Some(stored)).await.unwrap());
     }
 
