@@ -109,6 +109,11 @@ journeys-only: chromium kits
 		echo "mkopo: journeys failed, see above; 'npx playwright test --config e2e/playwright.config.ts NAME' runs one alone." >&2; \
 		exit 1; }
 
+.PHONY: pictures
+pictures: chromium kits ## Take pictures of the screens into dist/pictures: at five widths, light, dark, in forced colours and printed
+	@$(CARGO) build $(MANIFEST)
+	@npx playwright test --config e2e/pictures.config.ts
+
 .PHONY: compose-test
 compose-test: ## Build the whole stack in containers, test it, break it, remove it
 	@tools/compose-test
