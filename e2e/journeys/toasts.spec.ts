@@ -38,3 +38,12 @@ for (const [width, height] of [
       await expect.poll(() => covers(dialog)).toBe(false);
     });
   });
+
+test('what is printed has no toast', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
+  const toast = page.getByText(/Login successful! Welcome back to/);
+  await expect(toast).toBeVisible();
+  await page.emulateMedia({ media: 'print' });
+  // A toast that leaves by itself leaves the page, too.
+  expect(await toast.evaluate((element) => element.checkVisibility())).toBe(false);
+});

@@ -114,9 +114,13 @@ for (const [look, media] of Object.entries(LOOKS))
       await page.emulateMedia({ reducedMotion: 'reduce', ...media });
       await page.setViewportSize({ width, height: 900 });
       const take = async (name: string) => {
-        await page.emulateMedia({ media: look === 'print' ? 'print' : 'screen' });
+        if (look === 'print') {
+          await page.emulateMedia({ media: 'print' });
+          await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+        }
         const path = join(FOLDER, look, `${name}, ${width}.png`);
         await page.screenshot({ path, fullPage: !name.includes('payout') });
+        await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
         await page.emulateMedia({ media: 'screen' });
       };
       await page.goto('/login');
