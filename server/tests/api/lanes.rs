@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
 
 use crate::{
-    test_app::{Answer, TestApp},
+    test_app::{Answer, TestApp, wait_until},
     test_store,
 };
 
@@ -149,6 +149,33 @@ async fn a_key_that_somebody_holds_stalls_no_other_payout_on_postgresql() {
     assert_eq!((answer.status.as_u16(), answer.is_replay()), (202, true));
     assert_eq!(agent.status_of(&loans[0]).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
+}
+
+/// Otherwise it could be the victim of a deadlock: payments lock the outcomes, and then rows that others have written in
+/// the same transaction.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL"]
+async fn outcomes_are_changed_in_a_transaction_of_their_own_on_postgresql() {
+    const WRITE: &str = "UPDATE loan SET status = status";
+    const WAITS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+                         AND query LIKE '%UPDATE mobile_money_scenario SET default%' AND pid <> pg_backend_pid() AND wait_event_type = 'Lock'";
+    let app = TestApp::start().await;
+    let mut payments = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let lock = "BEGIN; SELECT 1 FROM mobile_money_scenario FOR UPDATE";
+    sqlx::raw_sql(lock).execute(&mut payments).await.unwrap();
+    let free = app.occupy_writer().await;
+    let written = app.write(WRITE);
+    let changed = app.console(Method::PUT, "/scenario", Some(json!({"next": ["slow"]})));
+    let crossed = async {
+        wait_until("both are in line", async || app.sandbox.database.load().writes_waiting == 2).await;
+        free.send(()).unwrap();
+        wait_until("the change waits for the payments", async || app.count(WAITS).await == 1).await;
+        sqlx::raw_sql(WRITE).execute(&mut payments).await.unwrap();
+        sqlx::raw_sql("COMMIT").execute(&mut payments).await.unwrap();
+    };
+    let (written, changed, ()) = tokio::join!(written, changed, crossed);
+    written.unwrap();
+    assert_eq!(changed.status, StatusCode::OK);
 }
 
 #[tokio::test(flavor = "multi_thread")]
