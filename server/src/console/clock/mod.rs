@@ -98,13 +98,8 @@ pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<Clo
 
 /// Sets the clock of all servers on the same database back to the real time.
 pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
-    trail
-        .write(
-            sandbox.database.begin().await?,
-            [Entry::of(EventKind::ClockSet)],
-            async move |connection: &mut Connection| Ok(store_clock(connection, Setting::default()).await?),
-        )
-        .await
+    let unset = async |connection: &mut Connection| Ok(store_clock(connection, Setting::default()).await?);
+    trail.write(sandbox.database.begin().await?, [Entry::of(EventKind::ClockSet)], unset).await
 }
 
 fn changed(setting: Setting, real: UnixMillis, change: Change) -> Result<Setting, Failure> {

@@ -25,7 +25,7 @@ use lending::{
         client_address::ClientAddress,
         limits::{self, Action, Caller},
     },
-    events::{EventKind, NewEvent},
+    events::{self, EventKind, NewEvent},
 };
 use store::Connection;
 use web::accept;
@@ -82,13 +82,11 @@ async fn verify(
     if let Some(access) = sandbox.console_token.access(given) {
         return Ok(access);
     }
-    let counted = database.write(async move |connection: &mut Connection| {
+    events::write(database, async move |connection: &mut Connection| {
         let is_last = limits::count(connection, Action::ConsoleToken, &caller, now).await?;
         let event = NewEvent::new(now, EventKind::ConsoleSignInFailed, "unknown", Some(address));
-        let event = if is_last { event.details("further attempts are refused for now") } else { event };
-        event.add(connection).await?;
-        Ok(event)
-    });
-    counted.await?.log();
+        Ok(((), if is_last { event.details("further attempts are refused for now") } else { event }))
+    })
+    .await?;
     Err(ConsoleRefusal::NoConsoleToken.into())
 }

@@ -7,7 +7,7 @@ use crate::{
     sandboxes::{Access, Sandbox},
 };
 use base::{clock::UnixMillis, error::Failure};
-use lending::events::{EventKind, NewEvent};
+use lending::events::{self, EventKind, NewEvent};
 use store::{Connection, query, query_scalar};
 
 /// The time without use after which a sign-in ends.
@@ -32,13 +32,12 @@ pub async fn begin(sandbox: &Sandbox, access: Access, address: IpAddr) -> Result
     let cookie = format!("{kind}{}", hex::encode(sandbox.server.randomness.bytes::<32>()));
     let (id, now) = (sandbox.console_token.fingerprint_of(&cookie), sandbox.clock.unset_now());
     let event = NewEvent::new(now, EventKind::ConsoleSignedIn, name_of(&id), Some(address));
-    let signed_in = sandbox.database.write(async move |connection: &mut Connection| {
+    events::write(&sandbox.database, async move |connection: &mut Connection| {
         query(DELETE_IDLE).bind(now.minus(IDLE_END)).execute(&mut *connection).await?;
-        query(BEGIN).bind(id).bind(now).execute(&mut *connection).await?;
-        event.add(connection).await?;
-        Ok(event)
-    });
-    signed_in.await?.log();
+        query(BEGIN).bind(id).bind(now).execute(connection).await?;
+        Ok(((), event))
+    })
+    .await?;
     Ok(cookie)
 }
 
@@ -70,13 +69,11 @@ const END: &str = "DELETE FROM console_sign_in WHERE sign_in_id = $1";
 pub async fn end(sandbox: &Sandbox, signed_in: SignedIn, address: IpAddr) -> Result<(), Failure> {
     let at = sandbox.clock.unset_now();
     let event = NewEvent::new(at, EventKind::ConsoleSignedOut, signed_in.name, Some(address));
-    let ended = sandbox.database.write(async move |connection: &mut Connection| {
-        query(END).bind(signed_in.id).execute(&mut *connection).await?;
-        event.add(connection).await?;
-        Ok(event)
-    });
-    ended.await?.log();
-    Ok(())
+    events::write(&sandbox.database, async move |connection: &mut Connection| {
+        query(END).bind(signed_in.id).execute(connection).await?;
+        Ok(((), event))
+    })
+    .await
 }
 
 fn name_of(sign_in_id: &str) -> String {

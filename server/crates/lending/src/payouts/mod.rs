@@ -19,7 +19,8 @@ pub use disburse::{DisbursementRequest, disburse};
 pub use idempotency::{IdempotencyKey, KeyedCall, delete_expired_keys};
 pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_receiving, keep_settling, next_check, reconcile};
-pub use records::{Latest, Record, RecordFilter, latest_records, record, wait_for_records};
+pub(crate) use records::{LATEST_COMPLETED, LATEST_FAILED, LATEST_RECORDS};
+pub use records::{Record, RecordFilter, record, wait_for_records};
 pub use reply::Reply;
 pub use sums::{Sum, sums};
 

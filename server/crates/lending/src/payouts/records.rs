@@ -138,45 +138,21 @@ pub async fn wait_for_records(
     database.wait_for_rows(timeout, || query_as(MATCHING).bind(&filter.loan_id).bind(settled)).await
 }
 
-const LATEST: &str = select_records!(
+/// The latest records of payouts that were made from `$1` until `$2`, newest first, at most `$3` of them.
+pub(crate) const LATEST_RECORDS: &str = select_records!(
     "WHERE payout.created_at >= $1 AND payout.created_at < $2
      ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
 );
-const LATEST_COMPLETED: &str = select_records!(
+/// The same of completed payouts.
+pub(crate) const LATEST_COMPLETED: &str = select_records!(
     "WHERE payout.status = 'COMPLETED' AND payout.created_at >= $1 AND payout.created_at < $2
      ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
 );
-const LATEST_FAILED: &str = select_records!(
+/// The same of failed payouts.
+pub(crate) const LATEST_FAILED: &str = select_records!(
     "WHERE payout.status = 'FAILED' AND payout.created_at >= $1 AND payout.created_at < $2
      ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
 );
-
-/// The kind of the latest records to return.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Latest {
-    /// Of all payouts.
-    All,
-    /// Of completed payouts.
-    Completed,
-    /// Of failed payouts.
-    Failed,
-}
-
-/// The latest `limit` records of payouts that were made in `times`, newest first.
-pub async fn latest_records(
-    connection: &mut Connection,
-    times: std::ops::Range<UnixMillis>,
-    which: Latest,
-    limit: u32,
-) -> Result<Vec<Record>, sqlx::Error> {
-    let statement = match which {
-        Latest::All => LATEST,
-        Latest::Completed => LATEST_COMPLETED,
-        Latest::Failed => LATEST_FAILED,
-    };
-    let found = query_as(statement).bind(times.start).bind(times.end).bind(i64::from(limit));
-    found.fetch_all(connection).await
-}
 
 /// The record of one payout.
 pub async fn record(connection: &mut Connection, payout_id: &PayoutId) -> Result<Record, Failure> {

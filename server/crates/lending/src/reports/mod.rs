@@ -15,14 +15,15 @@ use self::{
     period::Times,
 };
 use crate::{
-    payouts::{self, Latest, PayoutStatus, Record, Sum},
+    payouts::{self, PayoutStatus, Record, Sum},
     preferences,
     world::World,
 };
 use base::{clock::UnixMillis, error::Failure, ids::StaffId};
+use store::query_as;
 
 /// The number of latest records in a report.
-const LATEST: u32 = 10;
+const LATEST: i64 = 10;
 
 /// The subject of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,12 +93,12 @@ pub async fn report(world: &World, staff_id: &StaffId, question: Question) -> Re
     let units = times.units(unit, &zone);
     let parts: Vec<Range<UnixMillis>> = units.iter().cloned().chain([times.before.clone()]).collect();
     let mut sums = payouts::sums(&mut reader, &parts).await?;
-    let which = match about {
-        About::Disbursements => Latest::Completed,
-        About::Transactions => Latest::All,
-        About::Performance => Latest::Failed,
-    };
-    let latest = payouts::latest_records(&mut reader, times.now.clone(), which, LATEST).await?;
+    let latest = query_as(match about {
+        About::Disbursements => payouts::LATEST_COMPLETED,
+        About::Transactions => payouts::LATEST_RECORDS,
+        About::Performance => payouts::LATEST_FAILED,
+    });
+    let latest = latest.bind_all((times.now.start, times.now.end, LATEST)).fetch_all(&mut reader).await?;
     drop(reader);
     let before = sums.pop().unwrap_or_default();
     let series: Vec<Bar> = units.iter().zip(&sums).map(|(unit, sums)| Bar::of(unit.start, sums)).collect();
