@@ -12,7 +12,7 @@ use settings::{DatabaseSettings, Settings};
 use crate::{
     browser::{Browser, cookie_of, csrf, get, html, post, words},
     contract,
-    test_app::{CONSOLE_TOKEN, Listener, NOON, TestApp, request, sent_from, settings},
+    test_app::{CONSOLE_TOKEN, Listener, NOON, TestApp, request, sent_from, settings, with_headers},
 };
 
 // S-55, S-114
@@ -278,13 +278,9 @@ async fn pages_of_other_origins_cannot_use_the_console_but_link_to_it() {
     let app = TestApp::start().await;
     let browser = Browser::sign_in(&app).await;
     let csrf = csrf(&browser.get("/console").await);
-    let with = |mut request: Request<Body>, headers: &[(&'static str, &str)]| {
-        request.headers_mut().insert(header::HOST, "127.0.0.1:8081".parse().unwrap());
-        request.headers_mut().insert(header::COOKIE, browser.cookie.parse().unwrap());
-        for (name, value) in headers {
-            request.headers_mut().insert(*name, value.parse().unwrap());
-        }
-        request
+    let with = |request: Request<Body>, headers: &[(&'static str, &str)]| {
+        let own = [("host", "127.0.0.1:8081"), ("cookie", browser.cookie.as_str())];
+        with_headers(with_headers(request, &own), headers)
     };
     let form = || post("/console/clock", None, &[("csrf", &csrf), ("act", "stop")]);
     let page = || get("/console/outbox", None);
@@ -318,10 +314,8 @@ async fn pages_of_other_origins_cannot_use_the_console_but_link_to_it() {
 async fn behind_a_proxy_that_changes_the_host_the_public_address_is_the_consoles_origin() {
     let app = TestApp::start_with(&["--console-public-url", "https://console.example.com"]).await;
     let sign_in = |origin: &str| {
-        let mut request = post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)]);
-        request.headers_mut().insert(header::HOST, "127.0.0.1:8081".parse().unwrap());
-        request.headers_mut().insert(header::ORIGIN, origin.parse().unwrap());
-        request
+        let form = post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)]);
+        with_headers(form, &[("host", "127.0.0.1:8081"), ("origin", origin)])
     };
     assert_eq!(app.send(sign_in("https://console.example.com")).await.status, StatusCode::SEE_OTHER);
     assert_eq!(app.send(sign_in("https://portal.example.com")).await.status, StatusCode::FORBIDDEN);

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
-use insta::{assert_json_snapshot, assert_snapshot};
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::{browser::Browser, test_app::TestApp};
@@ -24,19 +24,11 @@ async fn a_code_is_read_in_the_outbox_and_signs_in() {
     let messages = outbox(&app, "?to=Agent@Mkopo.test").await;
     let code = messages[0]["code"].as_str().unwrap();
     assert!(messages[0]["body"].as_str().unwrap().contains(code));
-    assert_json_snapshot!(messages, {"[].id" => "[id]", "[].code" => "[code]", "[].body" => "[body]"}, @r#"
-    [
-      {
-        "body": "[body]",
-        "channel": "email",
-        "code": "[code]",
-        "created_at": "2026-11-14T09:00:00.000Z",
-        "id": "[id]",
-        "subject": "Your Mkopo verification code",
-        "to": "agent@mkopo.test"
-      }
-    ]
-    "#);
+    let expected = json!({
+        "id": messages[0]["id"], "created_at": "2026-11-14T09:00:00.000Z", "channel": "email", "to": "agent@mkopo.test",
+        "subject": "Your Mkopo verification code", "body": messages[0]["body"], "code": code,
+    });
+    assert_eq!(messages, [expected]);
     let credentials = json!({"email": "agent@mkopo.test", "password": lending::demo::PASSWORD, "otp": code});
     assert_eq!(app.post("/api/v1/auth/verify-signin-otp", credentials).await.status, 200);
 }

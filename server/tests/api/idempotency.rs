@@ -7,7 +7,7 @@ use lending::{mobile_money::Outcome, payouts};
 use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
 
-use crate::test_app::{Answer, TestApp, disbursement_of, payout, waiting};
+use crate::test_app::{Answer, TestApp, disbursement_of, payout, waiting, with_headers};
 
 const KEY: &str = "7c4a8d09-ca37-4e3c-9e0d-8f6b2a1c5d10";
 
@@ -92,10 +92,8 @@ async fn an_answer_replays_in_its_original_format() {
     for (loan, key, format) in
         [(refused, "refused", "application/problem+json"), (paid, "paid", "application/json")]
     {
-        let mut call = payout(&agent.token, loan);
-        call.headers_mut().insert("idempotency-key", HeaderValue::from_static(key));
-        call.headers_mut().insert("accept", HeaderValue::from_static("application/problem+json"));
-        let first = app.send(call).await;
+        let headers = [("idempotency-key", key), ("accept", "application/problem+json")];
+        let first = app.send(with_headers(payout(&agent.token, loan), &headers)).await;
         assert_eq!(first.headers["content-type"], format);
         assert_replays(&first, &agent.disburse_with_key(loan, key).await);
     }

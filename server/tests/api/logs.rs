@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     mail_server::{Behaviour, MailServer},
     subscriber,
-    test_app::{TestApp, request},
+    test_app::TestApp,
 };
 
 // S-90, S-105
@@ -50,9 +50,7 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
         app.call(Method::GET, &format!("/api/v1/{secret}?{secret}={secret}"), None).await;
         app.call(Method::POST, &format!("/open/{secret}"), None).await;
         app.console(Method::GET, &format!("/staff/{secret}"), None).await;
-        let mut typed = request(Method::GET, "/api/v1/auth/me", None, None);
-        typed.headers_mut().insert("idempotency-key", secret.parse().unwrap());
-        app.send(typed).await;
+        app.get_with("/api/v1/auth/me", &[("idempotency-key", secret)]).await;
     }
     let sessions = supervisor.get("/api/v1/sessions").await.json();
     let current = sessions.as_array().unwrap().iter().find(|one| one["is_current"] == true).unwrap();

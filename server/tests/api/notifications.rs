@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use insta::assert_json_snapshot;
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
@@ -78,19 +77,12 @@ async fn what_has_been_read_stays_read_on_every_device() {
     let loan = app.approve_loan(25_000, "+254712000124").await;
     let new = notifications(&elsewhere).await;
     assert_eq!(new["unread"], 1);
-    assert_json_snapshot!(new["notifications"][0], {".id" => "[id]", ".loan_id" => "[id]", ".customer_name" => "[name]"}, @r#"
-    {
-      "amount": 25000,
-      "at": "2026-11-14T09:01:00.000Z",
-      "customer_name": "[name]",
-      "error_message": null,
-      "id": "[id]",
-      "is_read": false,
-      "kind": "loan_approved",
-      "loan_id": "[id]"
-    }
-    "#);
-    assert_eq!(new["notifications"][0]["loan_id"], loan["loan_id"]);
+    let approved = &new["notifications"][0];
+    let expected = json!({
+        "id": approved["id"], "kind": "loan_approved", "at": "2026-11-14T09:01:00.000Z", "loan_id": loan["loan_id"],
+        "customer_name": approved["customer_name"], "amount": 25_000, "error_message": null, "is_read": false,
+    });
+    assert_eq!(*approved, expected);
     read_all(&elsewhere).await;
     assert_eq!(notifications(&agent).await["unread"], 0);
     // An earlier time takes nothing back, and the future can't be read.

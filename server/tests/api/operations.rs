@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::{
     body::Body,
-    http::{HeaderValue, Method, Request},
+    http::{Method, Request},
 };
 use lending::demo;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::{
     contract, deploying,
     live_settings::LIVE,
     slice_reports, slices,
-    test_app::{Answer, CONSOLE_TOKEN, TestApp, account, payout, request, waiting},
+    test_app::{Answer, CONSOLE_TOKEN, TestApp, account, payout, request, waiting, with_headers},
     traces,
     updates::Stream,
 };
@@ -54,9 +54,8 @@ impl Caller<'_> {
     /// Goes on with the story of a sandbox.
     async fn tells_a_story_in(&mut self, sandbox: &'static str) {
         for (method, call) in [(Method::GET, "story"), (Method::POST, "story/next")] {
-            let mut call = request(method, &format!("/console/api/{call}"), Some(CONSOLE_TOKEN), None);
-            call.headers_mut().insert("mkopo-sandbox", HeaderValue::from_static(sandbox));
-            self.send(call).await;
+            let call = request(method, &format!("/console/api/{call}"), Some(CONSOLE_TOKEN), None);
+            self.send(with_headers(call, &[("mkopo-sandbox", sandbox)])).await;
         }
     }
 
@@ -70,10 +69,8 @@ impl Caller<'_> {
         let to = opened.headers["location"].to_str().unwrap().to_owned();
         let (origin, code) = to.split_once("/enter#").unwrap();
         let at = |method: Method, path: &str, token: Option<&str>, body: Option<Value>| {
-            let mut call = request(method, path, token, body);
-            call.headers_mut().insert("host", origin.strip_prefix("http://").unwrap().parse().unwrap());
-            call.headers_mut().insert("origin", origin.parse().unwrap());
-            call
+            let host = origin.strip_prefix("http://").unwrap();
+            with_headers(request(method, path, token, body), &[("host", host), ("origin", origin)])
         };
         let entered = self.send(at(Method::POST, "/story/enter", None, Some(json!({"code": code})))).await;
         let token = entered.json()["user"]["token"].as_str().unwrap().to_owned();

@@ -1,7 +1,6 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use insta::assert_json_snapshot;
 use lending::outbox;
 use serde_json::json;
 use store::query_as;
@@ -51,19 +50,10 @@ async fn an_email_is_sent() {
     let code = app.newest_code(AGENT).await;
     assert!(mail.data.contains(&code));
     assert!(mail.header("Message-ID").ends_with("@mkopo.test>"));
-    assert_json_snapshot!(
-        json!([mail.from, mail.to, mail.header("From"), mail.header("To"), mail.header("Subject"), mail.header("Date")]),
-        @r#"
-    [
-      "FROM:<portal@mkopo.test>",
-      "TO:<agent@mkopo.test>",
-      "Mkopo <portal@mkopo.test>",
-      "agent@mkopo.test",
-      "Your Mkopo verification code",
-      "Sat, 14 Nov 2026 09:00:00 +0000"
-    ]
-    "#
-    );
+    assert_eq!((mail.from.as_str(), mail.to.as_str()), ("FROM:<portal@mkopo.test>", "TO:<agent@mkopo.test>"));
+    let headers = ["From", "To", "Subject", "Date"].map(|name| mail.header(name));
+    let (subject, date) = ("Your Mkopo verification code", "Sat, 14 Nov 2026 09:00:00 +0000");
+    assert_eq!(headers, ["Mkopo <portal@mkopo.test>", "agent@mkopo.test", subject, date]);
     until(&app, |message| message.is_sent).await;
 }
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use insta::{assert_json_snapshot, assert_snapshot};
+use insta::assert_snapshot;
 use lending::demo;
 use serde_json::json;
 
@@ -35,21 +35,16 @@ async fn a_reset_code_goes_out_by_sms() {
     let app = TestApp::start().await;
     let answer = request_code(&app, AGENT).await;
     assert_eq!(answer.status, StatusCode::OK);
-    assert_json_snapshot!(answer.json(), @r#"
-    {
-      "message": "A password reset code was sent to your phone."
-    }
-    "#);
+    assert_eq!(answer.json(), json!({"message": "A password reset code was sent to your phone."}));
     let message = app.newest_message(AGENTS_PHONE).await;
     let text = message.body.replace(message.code.as_deref().unwrap(), "[code]");
-    assert_json_snapshot!(json!([message.channel, message.recipient, message.subject, text]), @r#"
-    [
-      "sms",
-      "+254711000003",
-      null,
-      "[code] is your Mkopo password reset code. It can be used once, within 5 minutes. If you did not ask for it, ignore this message. Never pass it on."
-    ]
-    "#);
+    let sent = json!([message.channel, message.recipient, message.subject]);
+    assert_eq!(sent, json!(["sms", AGENTS_PHONE, null]));
+    assert_eq!(
+        text,
+        "[code] is your Mkopo password reset code. It can be used once, within 5 minutes. If you did not ask for it, \
+         ignore this message. Never pass it on."
+    );
 }
 
 // S-39
@@ -59,11 +54,7 @@ async fn a_reset_sets_the_password() {
     let code = requested_code(&app).await;
     let answer = reset(&app, AGENT, &code, NEW).await;
     assert_eq!(answer.status, StatusCode::OK);
-    assert_json_snapshot!(answer.json(), @r#"
-    {
-      "message": "Your password was reset. Sign in with the new one."
-    }
-    "#);
+    assert_eq!(answer.json(), json!({"message": "Your password was reset. Sign in with the new one."}));
     assert_eq!(login(&app, demo::PASSWORD).await, StatusCode::BAD_REQUEST);
     assert_eq!(login(&app, NEW).await, StatusCode::OK);
 }

@@ -96,18 +96,15 @@ async fn the_provider_receives_the_call_with_our_request_id_and_the_callers_addr
         "keep-alive: timeout=5",
     ];
     let (stub, app) = in_front_of(Reply::Closes(answer("401 Unauthorized", &headers, body)), &[]).await;
-    let mut request = request(Method::GET, "/api/v1/auth/me?a=b", Some("a-token"), None);
-    for (name, value) in [
+    let sent = [
         ("x-forwarded-for", "203.0.113.9"),
         ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
         ("idempotency-key", "a-key"),
         ("cookie", "mkopo_console=secret"),
         ("x-mine", "1"),
         ("x-request-id", "forged"),
-    ] {
-        request.headers_mut().insert(name, value.parse().unwrap());
-    }
-    let answer = app.send(request).await;
+    ];
+    let answer = app.with("a-token").get_with("/api/v1/auth/me?a=b", &sent).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     assert_eq!(answer.headers["x-provider-request-id"], "theirs");
     assert!(!answer.headers.contains_key("server") && !answer.headers.contains_key("keep-alive"));

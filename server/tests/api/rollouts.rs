@@ -132,8 +132,8 @@ async fn the_bucket_is_in_a_cookie_for_the_list_alone_that_says_nothing_else() {
     assert_eq!(list.headers[header::CACHE_CONTROL], "private, no-cache");
     assert_eq!(list.headers[header::VARY], "cookie, accept-encoding");
     let with = async |cookie: &str| {
-        let request = Request::get("/slices.json").header(header::COOKIE, cookie).body(Body::empty());
-        app.send(request.unwrap()).await.headers.contains_key(header::SET_COOKIE)
+        let answer = app.get_with("/slices.json", &[("cookie", cookie)]).await;
+        answer.headers.contains_key(header::SET_COOKIE)
     };
     assert!(!with("theme=dark; mkopo_bucket=7").await);
     for invalid in ["mkopo_bucket=100", "mkopo_bucket=-1", "mkopo_bucket=", "another=7"] {

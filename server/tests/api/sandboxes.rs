@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use crate::{
     browser::{Browser, cookie_of, csrf, get, html, post, words},
     command_line, slices,
-    test_app::{Answer, CONSOLE_TOKEN, NOON, TestApp, account, payout, request, wait_until, waiting},
+    test_app::{
+        Answer, CONSOLE_TOKEN, NOON, TestApp, account, payout, request, wait_until, waiting, with_headers,
+    },
 };
 
 /// A sandbox as somebody sees it who was given its name and token.
@@ -39,9 +41,8 @@ impl<'a> Given<'a> {
     }
 
     /// The request, to it by header.
-    pub fn to(&self, mut request: Request<Body>) -> Request<Body> {
-        request.headers_mut().insert("mkopo-sandbox", self.name.parse().unwrap());
-        request
+    pub fn to(&self, request: Request<Body>) -> Request<Body> {
+        with_headers(request, &[("mkopo-sandbox", &self.name)])
     }
 
     /// Sends a request to it.
@@ -116,10 +117,8 @@ async fn a_sandbox_has_data_of_its_own() {
 async fn a_browser_that_asks_for_an_unknown_sandbox_gets_a_page() {
     let app = TestApp::start().await;
     for path in ["/", "/login", "/console"] {
-        let mut request = request(Method::GET, path, None, None);
-        request.headers_mut().insert(header::HOST, "gone.localhost:8080".parse().unwrap());
-        request.headers_mut().insert(header::ACCEPT, "text/html,*/*;q=0.8".parse().unwrap());
-        let answer = app.send(request).await;
+        let headers = [("host", "gone.localhost:8080"), ("accept", "text/html,*/*;q=0.8")];
+        let answer = app.get_with(path, &headers).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND);
         assert_eq!(answer.headers[header::CONTENT_TYPE], "text/html; charset=utf-8");
         let page = String::from_utf8_lossy(&answer.bytes);
@@ -460,10 +459,7 @@ async fn an_operator_goes_from_one_console_to_another_without_the_token() {
     let location = opened.headers[header::LOCATION].to_str().unwrap().to_owned();
     let ticket = location.strip_prefix("http://pr-12.localhost:8081/console?token=").unwrap();
 
-    let at = |mut request: Request<Body>, host: &'static str| {
-        request.headers_mut().insert(header::HOST, host.parse().unwrap());
-        app.send(request)
-    };
+    let at = |request: Request<Body>, host: &str| app.send(with_headers(request, &[("host", host)]));
     let sign_in = || post("/console/sign-in", None, &[("token", ticket), ("page", "/console/clock")]);
     let elsewhere = at(sign_in(), "localhost:8081").await;
     assert_eq!(elsewhere.status, StatusCode::UNAUTHORIZED, "it opens one console only");
@@ -523,10 +519,8 @@ async fn live_in(given: &Given<'_>) -> (Value, Value) {
 }
 
 pub async fn publish_in(given: &Given<'_>, build: &slices::Files) -> Answer {
-    let mut request = slices::publication_of(build);
-    let bearer = format!("Bearer {}", given.token).parse().unwrap();
-    request.headers_mut().insert(header::AUTHORIZATION, bearer);
-    given.send(request).await
+    let bearer = format!("Bearer {}", given.token);
+    given.send(with_headers(slices::publication_of(build), &[("authorization", &bearer)])).await
 }
 
 /// The path of the script of mfe-loans that is live in a sandbox.

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::{
-    body::Body,
-    http::{Method, Request, header},
-};
+use axum::http::{Method, header};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -48,8 +45,7 @@ fn shell(version: &str, kit: &str, code: &str) -> Files {
 
 /// The answer that a browser gets at `path`.
 async fn opened(app: &TestApp, path: &str) -> Answer {
-    let request = Request::get(path).header(header::ACCEPT, "text/html");
-    app.send(request.body(Body::empty()).unwrap()).await
+    app.get_with(path, &[("accept", "text/html")]).await
 }
 
 /// The version of the page that browsers get; nothing for the page that is bundled in tests.

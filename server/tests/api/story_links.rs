@@ -14,7 +14,7 @@ use crate::{
     browser::{Browser, html},
     command_line::{self, mkopo},
     sandboxes::Given,
-    test_app::{Answer, TestApp, payout, request, wait_until},
+    test_app::{Answer, TestApp, payout, request, wait_until, with_headers},
 };
 
 /// A link for guests.
@@ -35,11 +35,11 @@ impl<'a> Link<'a> {
     }
 
     async fn page(&self) -> Answer {
-        self.app.send(Request::get(&self.path).body(Body::empty()).unwrap()).await
+        self.app.call(Method::GET, &self.path, None).await
     }
 
     async fn press(&self) -> Answer {
-        self.app.send(Request::post(&self.path).body(Body::empty()).unwrap()).await
+        self.app.call(Method::POST, &self.path, None).await
     }
 
     /// Opens it, and enters the sandbox.
@@ -74,9 +74,8 @@ impl<'a> Guest<'a> {
     }
 
     /// Sends a call to the sandbox.
-    async fn send(&self, mut call: Request<Body>) -> Answer {
-        call.headers_mut().insert(header::HOST, self.host.parse().unwrap());
-        self.app.send(call).await
+    async fn send(&self, call: Request<Body>) -> Answer {
+        self.app.send(with_headers(call, &[("host", &self.host)])).await
     }
 
     async fn told(&self) -> Value {
@@ -98,10 +97,8 @@ impl<'a> Guest<'a> {
 }
 
 async fn enter(app: &TestApp, host: &str, code: &str) -> Answer {
-    let mut call = request(Method::POST, "/story/enter", None, Some(json!({"code": code})));
-    call.headers_mut().insert(header::HOST, host.parse().unwrap());
-    call.headers_mut().insert(header::ORIGIN, format!("http://{host}").parse().unwrap());
-    app.send(call).await
+    let call = request(Method::POST, "/story/enter", None, Some(json!({"code": code})));
+    app.send(with_headers(call, &[("host", host), ("origin", &format!("http://{host}"))])).await
 }
 
 /// The number of sandboxes, besides `main`.
@@ -321,8 +318,8 @@ async fn what_a_guest_takes_along_begins_a_demo() {
 async fn openings_are_limited_and_pages_of_other_sites_can_not_open_a_link() {
     let app = TestApp::start().await;
     let link = Link::make(&app, json!({"story": "refused"})).await;
-    let mut from_elsewhere = Request::post(&link.path).body(Body::empty()).unwrap();
-    from_elsewhere.headers_mut().insert("sec-fetch-site", "cross-site".parse().unwrap());
+    let from_elsewhere = request(Method::POST, &link.path, None, None);
+    let from_elsewhere = with_headers(from_elsewhere, &[("sec-fetch-site", "cross-site")]);
     assert_eq!(app.send(from_elsewhere).await.status, StatusCode::FORBIDDEN);
     let unknown = Link { app: &app, id: String::new(), path: "/open/guessed".to_owned() };
     let mut limited = 0;

@@ -6,7 +6,7 @@ use axum::{
     Router,
     body::Body,
     extract::ConnectInfo,
-    http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header},
+    http::{HeaderMap, Method, Request, StatusCode, header},
 };
 use base::{
     clock::{Clock, UnixMillis},
@@ -289,6 +289,11 @@ impl TestApp {
         self.send(request(method, path, None, body)).await
     }
 
+    /// Gets `path` with headers, without a session.
+    pub async fn get_with(&self, path: &str, headers: &[(&'static str, &str)]) -> Answer {
+        self.send(with_headers(request(Method::GET, path, None, None), headers)).await
+    }
+
     /// Posts `body` to `path`, from a network address.
     pub async fn post_from(&self, address: &str, path: &str, body: Value) -> Answer {
         self.send(sent_from(address, request(Method::POST, path, None, Some(body)))).await
@@ -472,11 +477,7 @@ impl Staff<'_> {
 
     /// Like [`Staff::get`], with more headers.
     pub async fn get_with(&self, path: &str, headers: &[(&'static str, &str)]) -> Answer {
-        let mut request = request(Method::GET, path, Some(&self.token), None);
-        for (name, value) in headers {
-            request.headers_mut().insert(*name, value.parse().unwrap());
-        }
-        self.app.send(request).await
+        self.app.send(with_headers(request(Method::GET, path, Some(&self.token), None), headers)).await
     }
 
     pub async fn post(&self, path: &str, body: Option<Value>) -> Answer {
@@ -517,9 +518,8 @@ impl Staff<'_> {
     }
 
     pub async fn disburse_body_with_key(&self, loan: &Value, body: Value, key: &str) -> Answer {
-        let mut request = request(Method::POST, &payout_path(loan), Some(&self.token), Some(body));
-        request.headers_mut().insert("idempotency-key", HeaderValue::from_str(key).unwrap());
-        self.app.send(request).await
+        let request = request(Method::POST, &payout_path(loan), Some(&self.token), Some(body));
+        self.app.send(with_headers(request, &[("idempotency-key", key)])).await
     }
 
     /// Runs `call`, which pays out `loan`, until the payout is stored. Its request then waits on its way to mobile money
@@ -602,6 +602,14 @@ pub fn account(email: &str) -> Value {
 pub fn sent_from(address: &str, mut request: Request<Body>) -> Request<Body> {
     let peer = SocketAddr::new(address.parse().unwrap(), 40_000);
     request.extensions_mut().insert(ConnectInfo(peer));
+    request
+}
+
+/// The request, with more headers.
+pub fn with_headers(mut request: Request<Body>, headers: &[(&'static str, &str)]) -> Request<Body> {
+    for (name, value) in headers {
+        request.headers_mut().insert(*name, value.parse().unwrap());
+    }
     request
 }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use axum::{
     body::Body,
-    http::{HeaderValue, Method, Request, StatusCode, header},
+    http::{Method, Request, StatusCode, header},
 };
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::{
     provider_stub::OwnProvider,
     sandboxes::Given,
     slice_reports::of_page,
-    test_app::{self, CONSOLE_TOKEN, Staff, TestApp, request, wait_until, waiting},
+    test_app::{self, CONSOLE_TOKEN, Staff, TestApp, request, wait_until, waiting, with_headers},
 };
 
 pub const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -27,9 +27,8 @@ fn traceparent(trace: &str) -> String {
 }
 
 /// A request that goes on with a trace.
-fn traced(mut request: Request<Body>, traceparent: &str) -> Request<Body> {
-    request.headers_mut().insert("traceparent", traceparent.parse().unwrap());
-    request
+fn traced(request: Request<Body>, traceparent: &str) -> Request<Body> {
+    with_headers(request, &[("traceparent", traceparent)])
 }
 
 /// A payout that goes on with a trace.
@@ -322,10 +321,8 @@ async fn the_duration_of_a_traced_call_names_its_trace_as_an_example() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     agent.get_with("/api/v1/auth/me", &[("traceparent", &traceparent(TRACE))]).await;
-    let metrics = async |accepted: &'static str| {
-        let mut call = request(Method::GET, "/metrics", None, None);
-        call.headers_mut().insert(header::ACCEPT, HeaderValue::from_static(accepted));
-        let answer = app.send(call).await;
+    let metrics = async |accepted: &str| {
+        let answer = app.get_with("/metrics", &[("accept", accepted)]).await;
         (answer.headers[header::CONTENT_TYPE].clone(), String::from_utf8(answer.bytes).unwrap())
     };
 
