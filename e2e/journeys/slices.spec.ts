@@ -103,6 +103,19 @@ const dashboard = (page: Page, title: string) => page.getByRole('heading', { lev
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
+/** Runs in the page: stores a user as a sign-in would. */
+function storeSession() {
+  const user = { id: 1, username: 'Achieng', email: 'agent@mkopo.test', role: 'admin' };
+  localStorage.setItem('auth_token', 'token-1');
+  localStorage.setItem('user', JSON.stringify(user));
+}
+
+/** Passes a file on with one more space. */
+async function changeOnItsWay(route: Route) {
+  const answer = await route.fetch();
+  await route.fulfill({ response: answer, body: `${await answer.text()} ` });
+}
+
 /** Advances the clock until the portal checks for new versions, which it does once a minute. */
 async function waitAMinute(page: Page) {
   await page.clock.fastForward('01:01');
@@ -171,15 +184,7 @@ test.describe('when the live build of a slice', () => {
       (route) => route.fulfill({ body: '<html>', contentType: 'text/javascript' }),
       'Its code',
     ],
-    [
-      'differs from the published one',
-      '*.json',
-      async (route) => {
-        const answer = await route.fetch();
-        await route.fulfill({ response: answer, body: `${await answer.text()} ` });
-      },
-      'is not the published one',
-    ],
+    ['differs from the published one', '*.json', changeOnItsWay, 'is not the published one'],
   ];
   test('fails, the previous one is loaded, and About shows the reason', async ({
     page,
@@ -215,10 +220,7 @@ test.describe('when the live build of a slice', () => {
       mkopo,
     }) => {
       await pipeline('publish', await build('0.2.0'));
-      await page.route(LIVE + files, async (route) => {
-        const answer = await route.fetch();
-        await route.fulfill({ response: answer, body: `${await answer.text()} ` });
-      });
+      await page.route(LIVE + files, changeOnItsWay);
       await mkopo.signIn(page, 'agent');
       await expect(dashboard(page, NEW)).toBeVisible();
       await page.getByRole('link', { name: 'Pending Loans' }).click();
@@ -235,10 +237,7 @@ test.describe('when the live build of a slice', () => {
   for (const file of ['remoteEntry.js', 'slice.*.js'])
     test(`has a changed ${file}, the previous one is loaded`, async ({ page, pipeline, build, mkopo }) => {
       await pipeline('publish', await build('0.2.0'));
-      await page.route(LIVE + file, async (route) => {
-        const answer = await route.fetch();
-        await route.fulfill({ response: answer, body: `${await answer.text()};` });
-      });
+      await page.route(LIVE + file, changeOnItsWay);
       await mkopo.signIn(page, 'agent');
       await expect(dashboard(page, OLD)).toBeVisible();
       await page.getByRole('link', { name: 'Settings' }).click();
@@ -251,13 +250,7 @@ test.describe('when the live build of a slice', () => {
     await pipeline('publish', await build('0.2.0'));
     await page.clock.install();
     await page.route(`${LIVE}remoteEntry.js`, () => undefined);
-    await page.addInitScript(() => {
-      localStorage.setItem('auth_token', 'token-1');
-      localStorage.setItem(
-        'user',
-        JSON.stringify({ id: 1, username: 'Achieng', email: 'agent@mkopo.test', role: 'admin' }),
-      );
-    });
+    await page.addInitScript(storeSession);
     await page.route('**/api/v1/**', (route) => route.fulfill({ status: 503, json: {} }));
     const asked = page.waitForRequest(`${LIVE}remoteEntry.js`);
     await page.goto('/settings');
@@ -441,13 +434,7 @@ test('a static portal loads a slice from another origin', async ({ page, build, 
   await run(process.execPath, [portal, '--out', folder, '--at', `mfe-loans=${slice}/mf-manifest.json`]);
   const policy = await readFile(join(folder, 'csp.txt'), 'utf8');
   const address = await host(folder, { 'content-security-policy': policy });
-  await page.addInitScript(() => {
-    localStorage.setItem('auth_token', 'token-1');
-    localStorage.setItem(
-      'user',
-      JSON.stringify({ id: 1, username: 'Achieng', email: 'agent@mkopo.test', role: 'admin' }),
-    );
-  });
+  await page.addInitScript(storeSession);
   await page.route('**/api/v1/**', (route) => route.fulfill({ json: [] }));
   await page.goto(address);
   await expect(dashboard(page, NEW)).toBeVisible();

@@ -24,7 +24,6 @@ beforeEach(() => {
   session.start();
   setPortalSettings({ screens: 'live' });
   answer('get', '/api/v1/auth/me', 200, currentUser());
-  return () => setPortalSettings({});
 });
 
 async function signIn(labels: [email: string, password: string, button: string]) {

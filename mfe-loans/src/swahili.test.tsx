@@ -22,7 +22,6 @@ beforeEach(async () => {
   answer('get', PENDING, 200, [pendingLoan({ term: 6, total_loan_amount: 24_500 })]);
   answer('get', RECORDS, 200, [disbursementRecord()]);
   await language.use('sw');
-  return () => setPortalSettings({});
 });
 
 const heading = (name: string) => screen.findByRole('heading', { level: 1, name });

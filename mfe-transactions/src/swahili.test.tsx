@@ -7,7 +7,6 @@ import slice from './slice';
 beforeEach(async () => {
   setPortalSettings({ screens: 'live' });
   await language.use('sw');
-  return () => setPortalSettings({});
 });
 
 const RECORDS = '/api/v1/disbursement-records';

@@ -102,7 +102,6 @@ describe('by password', () => {
 
   test('REQ-101 the toast names the deployment’s product', async () => {
     setPortalSettings({ brand: 'Pesa', product: 'Pesa Desk', demo: false });
-    onTestFinished(() => setPortalSettings({}));
     const shown = collectNotifications();
     answer('post', LOGIN, 200, signedIn());
     await signIn();
@@ -266,7 +265,6 @@ describe('by password', () => {
     ['in a demo whose console is off', { demo: true, console: null }],
   ] as const)('%s there is no link to an outbox', async ([, settings]) => {
     setPortalSettings({ brand: 'Mkopo', product: 'Mkopo', ...settings });
-    onTestFinished(() => setPortalSettings({}));
     renderSlice(slice, '/login');
     await screen.findByLabelText('Email');
     expect(screen.queryByRole('link', { name: /outbox/ })).toBeNull();
@@ -274,7 +272,6 @@ describe('by password', () => {
 
   test("in a demo there is a link to the outbox, on the console's own address", async () => {
     setPortalSettings({ brand: 'Mkopo', product: 'Mkopo', demo: true, console: 'http://127.0.0.1:8081' });
-    onTestFinished(() => setPortalSettings({}));
     renderSlice(slice, '/login');
     const link = await screen.findByRole('link', { name: 'outbox (opens in a new tab)' });
     expect(link).toHaveAttribute('href', 'http://127.0.0.1:8081/console/outbox');
@@ -483,10 +480,7 @@ describe('by code', () => {
 });
 
 describe('with live screens', () => {
-  beforeEach(() => {
-    setPortalSettings({ screens: 'live' });
-    return () => setPortalSettings({});
-  });
+  beforeEach(() => setPortalSettings({ screens: 'live' }));
 
   test('a code is requested with the password, also again', async () => {
     const { user } = await requestCode();

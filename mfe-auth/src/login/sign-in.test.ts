@@ -1,6 +1,6 @@
 import { ApiError, session, setPortalSettings } from 'mfe-kit';
 import { answer, currentUser, garbled, preferences, signedIn, silent } from 'mfe-kit/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { adviceOnCode, fieldAtFault, signInByCode, signInByPassword } from './sign-in';
 
 const CREDENTIALS = { email: 'agent@mkopo.test', password: 'Mkopo-demo-1' };
@@ -44,10 +44,9 @@ describe.for([
   });
 
   test('a session that the browser does not store is ended at the provider, and the sign-in fails', async () => {
-    const full = vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+    vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
       throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
     });
-    onTestFinished(() => full.mockRestore());
     answer('post', path, 200, signedIn());
     const ended = answer('post', '/api/v1/auth/logout', 204, undefined);
     await expect(signIn()).rejects.toThrow('The browser did not store the session');
@@ -58,7 +57,6 @@ describe.for([
 
   test('with live screens, the session has the name and the role of the answer', async () => {
     setPortalSettings({ screens: 'live' });
-    onTestFinished(() => setPortalSettings({}));
     answer('post', path, 200, signedIn());
     answer('get', '/api/v1/preferences', 200, preferences());
     const read = answer('get', '/api/v1/auth/me', 200, currentUser());

@@ -35,14 +35,20 @@ async function open(at: Parameters<typeof renderSlice>[1] = '/password-reset') {
   return { router, user };
 }
 
-/** Requests a code, which opens the second step. */
-async function requestCode() {
-  answer('post', REQUEST, 200, { message: 'sent' });
+/** Sends the first step's form. */
+async function sendEmail() {
   const { router, user } = await open();
   await user.paste(EMAIL);
   await user.keyboard('{Enter}');
-  await screen.findByLabelText('Verification Code');
   return { router, user };
+}
+
+/** Requests a code, which opens the second step. */
+async function requestCode() {
+  answer('post', REQUEST, 200, { message: 'sent' });
+  const drawn = await sendEmail();
+  await screen.findByLabelText('Verification Code');
+  return drawn;
 }
 
 /** Fills in the second step. */
@@ -53,6 +59,13 @@ async function fillIn(passwords: [string, string] = ['New-pass-2', 'New-pass-2']
   await user.paste(passwords[0]);
   await user.click(confirmation());
   await user.paste(passwords[1]);
+  return { router, user };
+}
+
+/** Fills in the second step and sends it. */
+async function reset(passwords?: [string, string]) {
+  const { router, user } = await fillIn(passwords);
+  await user.keyboard('{Enter}');
   return { router, user };
 }
 
@@ -94,9 +107,7 @@ describe('the email step', () => {
     const held = hold();
     const toasts = standingToasts();
     const received = answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
-    const { user } = await open();
-    await user.paste(EMAIL);
-    await user.keyboard('{Enter}');
+    await sendEmail();
     expect(await screen.findByRole('button', { name: 'Sending Code...' })).toBeDisabled();
     expect(email()).toBeDisabled();
     expect(toasts()).toEqual(['Sending reset code...']);
@@ -117,9 +128,7 @@ describe('the email step', () => {
     observer.observe(document.body, { childList: true, subtree: true });
     const held = hold();
     answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
-    const { user } = await open();
-    await user.paste(EMAIL);
-    await user.keyboard('{Enter}');
+    await sendEmail();
     await screen.findByRole('button', { name: 'Sending Code...' });
     held.release();
     await screen.findByLabelText('Verification Code');
@@ -135,9 +144,7 @@ describe('the email step', () => {
     async ([, fail, message]) => {
       const toasts = standingToasts();
       fail();
-      const { user } = await open();
-      await user.paste(EMAIL);
-      await user.keyboard('{Enter}');
+      await sendEmail();
       await expect.poll(toasts).toEqual([message]);
       expect(email()).toHaveValue(EMAIL);
       await waitFor(() => expect(email()).toHaveFocus());
@@ -146,17 +153,13 @@ describe('the email step', () => {
 
   test('the response is not read, and need not be JSON', async () => {
     garbled('post', REQUEST, 'sent');
-    const { user } = await open();
-    await user.paste(EMAIL);
-    await user.keyboard('{Enter}');
+    await sendEmail();
     expect(await screen.findByLabelText('Verification Code')).toHaveFocus();
   });
 
   test('REQ-143 an unknown email address is marked', async () => {
     answer('post', REQUEST, 404, failure('user not found'));
-    const { user } = await open();
-    await user.paste(EMAIL);
-    await user.keyboard('{Enter}');
+    await sendEmail();
     await waitFor(() => expect(email()).toHaveAccessibleDescription('Email not found.'));
   });
 });
@@ -209,8 +212,7 @@ describe('the password step', () => {
 
   test('REQ-155 a password that is too short is marked and not sent', async () => {
     const received = answer('post', RESET, 200, { message: 'done' });
-    const { user } = await fillIn(['12345', '12345']);
-    await user.keyboard('{Enter}');
+    await reset(['12345', '12345']);
     expect(newPassword()).toHaveFocus();
     expect(newPassword()).toHaveAccessibleDescription('Password must be at least 6 characters long');
     expect(received).toEqual([]);
@@ -220,8 +222,7 @@ describe('the password step', () => {
     const held = hold();
     const toasts = standingToasts();
     const received = answer('post', RESET, 200, { message: 'done' }, { until: held.back });
-    const { router, user } = await fillIn();
-    await user.keyboard('{Enter}');
+    const { router } = await reset();
     expect(await screen.findByRole('button', { name: 'Resetting Password...' })).toBeDisabled();
     for (const control of [
       code(),
@@ -245,24 +246,21 @@ describe('the password step', () => {
   test('REQ-160 a signed-in user is signed out by the reset', async () => {
     answer('post', RESET, 200, { message: 'done' });
     session.signIn(signedIn().user);
-    const { user } = await fillIn();
-    await user.keyboard('{Enter}');
+    await reset();
     expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
     expect(localStorage.getItem('auth_token')).toBeNull();
   });
 
   test('the response is not read, and need not be JSON', async () => {
     garbled('post', RESET, 'done');
-    const { user } = await fillIn();
-    await user.keyboard('{Enter}');
+    await reset();
     expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
   });
 
   test('REQ-161 a wrong code is marked, and the passwords stay', async () => {
     const toasts = standingToasts();
     answer('post', RESET, 400, failure('invalid or expired code'));
-    const { user } = await fillIn();
-    await user.keyboard('{Enter}');
+    const { user } = await reset();
     await waitFor(() => expect(code()).toHaveFocus());
     expect(toasts()).toEqual(['invalid or expired code']);
     expect(code()).toHaveAccessibleDescription('Check the code, or have a new one sent.');
@@ -273,8 +271,7 @@ describe('the password step', () => {
 
   test('REQ-161 a password that the provider rejects is marked', async () => {
     answer('post', RESET, 422, failure('the new password is too common'));
-    const { user } = await fillIn();
-    await user.keyboard('{Enter}');
+    await reset();
     await waitFor(() => expect(newPassword()).toHaveFocus());
     expect(code()).toHaveValue('481516');
   });
@@ -282,8 +279,7 @@ describe('the password step', () => {
   test('REQ-158 REQ-161 when the response is missing, the form keeps its values', async () => {
     const toasts = standingToasts();
     unreachable('post', RESET);
-    const { user } = await fillIn();
-    await user.keyboard('{Enter}');
+    await reset();
     await expect.poll(toasts).toEqual(['Failed to reset password. Please try again.']);
     expect(code()).toHaveValue('481516');
     expect(newPassword()).toHaveValue('New-pass-2');

@@ -28,7 +28,6 @@ beforeEach(() => {
   setPortalSettings({ screens: 'live' });
   session.signIn(signedIn().user);
   answer('get', PREFERENCES, 200, preferences());
-  return () => setPortalSettings({});
 });
 
 async function open(given = profile()) {

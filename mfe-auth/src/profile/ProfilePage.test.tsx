@@ -10,7 +10,6 @@ const button = (name: string) => screen.getByRole('button', { name });
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-14T09:00:00+03:00') });
-  return () => void vi.useRealTimers();
 });
 
 async function open(stored?: object) {

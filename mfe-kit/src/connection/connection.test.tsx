@@ -20,7 +20,6 @@ beforeEach(() => {
 afterEach(async () => {
   fetched.mockResolvedValue(new Response());
   await browserSays('online');
-  vi.useRealTimers();
 });
 
 /** The browser's word, and the time that an answer to it takes. */

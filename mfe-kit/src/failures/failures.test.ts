@@ -1,5 +1,5 @@
 import { ApiError, type FailureTexts, failureText, language, setPortalSettings } from 'mfe-kit';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const REPAYMENTS: FailureTexts = {
   reads: 'message',
@@ -45,10 +45,6 @@ test.for([
   [undefined, 'Umejaribu mara nyingi mno. Jaribu tena baadaye.'],
 ] as const)('in Swahili, a limit says when the next try is (%s s)', async ([retryAfterSeconds, text]) => {
   setPortalSettings({ screens: 'live' });
-  onTestFinished(async () => {
-    await language.use('en');
-    setPortalSettings({});
-  });
   await language.use('sw');
   const error = 'Too many attempts. Try again later.';
   const failure = {

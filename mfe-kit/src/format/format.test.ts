@@ -1,13 +1,11 @@
 import { setPortalSettings } from 'mfe-kit';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { formatDate, formatLongDate, formatMonthAndYear } from './dates';
 import { startOfDay } from './days';
 import { isolated } from './isolated';
 import { formatMoney } from './money';
 import { groupDigits, localPhone, sentPhone } from './phone';
 import { relativeTime } from './relative-time';
-
-afterEach(() => setPortalSettings({}));
 
 test('REQ-001 money is whole KES with a plain space', () => {
   expect(formatMoney(25_000)).toBe('KES 25,000');

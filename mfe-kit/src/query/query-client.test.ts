@@ -1,8 +1,7 @@
 import { ApiError, queryClient } from 'mfe-kit';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 
 beforeEach(() => vi.useFakeTimers());
-afterEach(() => vi.useRealTimers());
 
 /** The total number of calls of a query that fails with this error, retries included. */
 async function asked(failure: Error) {

@@ -23,14 +23,22 @@ import {
   silent,
   unreachable,
 } from 'mfe-kit/testing';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 const SIGN_IN = { token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' };
 const pending = () =>
   dataOf(api.GET('/api/v1/disbursements/pending'), 'Failed to fetch pending disbursements');
 
+/** Another tab of the browser has changed what is stored. */
+const otherTab = (change: () => void) => {
+  change();
+  window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
+};
+
+const storeUser = (username = SIGN_IN.username, email = SIGN_IN.email) =>
+  localStorage.setItem('user', JSON.stringify({ id: 1, username, email }));
+
 beforeEach(() => vi.spyOn(console, 'error').mockImplementation(() => undefined));
-afterEach(() => vi.useRealTimers());
 
 // S-93
 test('REQ-061 REQ-071..074 signing in keeps the token and an admin with id 1', () => {
@@ -57,10 +65,9 @@ test('whatever a username is, its session can be stored and read', () => {
 
 test('a sign-in that the browser does not store leaves no session behind', () => {
   localStorage.setItem('auth_token', 'token-0');
-  const full = vi.spyOn(Storage.prototype, 'setItem').mockImplementation((key) => {
+  vi.spyOn(Storage.prototype, 'setItem').mockImplementation((key) => {
     if (key === 'user') throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
   });
-  onTestFinished(() => full.mockRestore());
   expect(() => session.signIn(SIGN_IN)).toThrow('The browser did not store the session');
   expect(session.state.status).toBe('signed-out');
   expect(localStorage.getItem('auth_token')).toBeNull();
@@ -153,8 +160,7 @@ test('a failure has the server’s text, else the call’s', async () => {
 test('signing out in another tab signs this one out', () => {
   session.start();
   session.signIn(SIGN_IN);
-  localStorage.removeItem('user');
-  window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
+  otherTab(() => localStorage.removeItem('user'));
   expect(session.state.status).toBe('signed-out');
 });
 
@@ -205,8 +211,7 @@ test('signing in again in another tab cancels the redirect here', () => {
   session.signIn(SIGN_IN);
   session.expire();
   localStorage.setItem('auth_token', 'token-2');
-  localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', email: SIGN_IN.email }));
-  window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
+  otherTab(() => storeUser());
   vi.advanceTimersByTime(1000);
   expect(session.state.status).toBe('signed-in');
 });
@@ -215,8 +220,7 @@ test('data of one user is cleared when another user signs in in another tab', ()
   session.start();
   session.signIn(SIGN_IN);
   queryClient.setQueryData(['pending-loans'], ['of Achieng']);
-  localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Peter', email: 'supervisor@mkopo.test' }));
-  window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
+  otherTab(() => storeUser('Peter', 'supervisor@mkopo.test'));
   expect(session.state.user?.username).toBe('Peter');
   expect(queryClient.getQueryData(['pending-loans'])).toBeUndefined();
 });
@@ -262,15 +266,6 @@ test('an answer that is not JSON is a failure', async () => {
   garbled('get', '/api/v1/disbursements/pending', '<html>');
   await expect(pending()).rejects.toMatchObject({ kind: 'malformed' });
 });
-
-/** Another tab of the browser has changed what is stored. */
-const otherTab = (change: () => void) => {
-  change();
-  window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
-};
-
-const storeUser = (email = SIGN_IN.email) =>
-  localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', email }));
 
 test('whoever signed out has left, and no visitor has', async () => {
   vi.resetModules();
@@ -359,10 +354,7 @@ test('whoever no longer listens hears of no change', () => {
 });
 
 describe('where the screens are live', () => {
-  beforeEach(() => {
-    setPortalSettings({ screens: 'live', time_zone: 'Africa/Nairobi' });
-    return () => setPortalSettings({});
-  });
+  beforeEach(() => setPortalSettings({ screens: 'live', time_zone: 'Africa/Nairobi' }));
 
   test('the role and the name are the server’s', () => {
     const facts = { name: 'Achieng Otieno', role: 'supervisor', language: 'sw', timeZone: 'UTC' } as const;

@@ -1,9 +1,10 @@
 import '@testing-library/jest-dom/vitest';
 import { cleanup, configure } from '@testing-library/react';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import { language } from '../language/language';
 import { queryClient } from '../query/query-client';
 import { session } from '../session/session';
+import { setPortalSettings } from '../slice/portal-settings';
 import { provider } from './provider';
 
 // As long as `expect.poll` waits (build/vitest.mjs).
@@ -36,10 +37,12 @@ window.getComputedStyle = (element) => getComputedStyle(element);
 beforeAll(() => provider.listen({ onUnhandledRequest: 'error' }));
 
 afterEach(async () => {
+  vi.useRealTimers();
   cleanup();
   await language.use('en');
   provider.resetHandlers();
   session.clear();
+  setPortalSettings({});
   queryClient.clear();
   localStorage.clear();
   document.documentElement.className = '';

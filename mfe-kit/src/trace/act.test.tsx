@@ -29,7 +29,6 @@ afterEach(() => {
   stop();
   sessionStorage.clear();
   delete window.__READS__;
-  vi.useRealTimers();
 });
 
 const readLoans = () => dataOf(api.GET(PENDING));

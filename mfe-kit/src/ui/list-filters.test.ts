@@ -1,5 +1,5 @@
 import { setPortalSettings } from 'mfe-kit';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { countFilters, filtersFrom, NO_FILTERS, rowFilter, writeFilters } from './list-filters';
 
 const ROW = {
@@ -32,7 +32,6 @@ test.for([
 
 test('days are those of the deployment’s time zone', () => {
   setPortalSettings({ time_zone: 'UTC' });
-  onTestFinished(() => setPortalSettings({}));
   expect(passes('to=2026-11-14')).toBe(true);
 });
 

@@ -12,7 +12,7 @@ import {
   within,
 } from 'mfe-kit/testing';
 import { act } from 'react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import slice from '../slice';
 
 const PENDING = '/api/v1/disbursements/pending';
@@ -22,8 +22,6 @@ beforeEach(() => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
   vi.setSystemTime('2026-11-14T09:00:00.000Z');
 });
-
-afterEach(() => void vi.useRealTimers());
 
 const LOANS = Array.from({ length: 7 }, (_, index) =>
   pendingLoan({

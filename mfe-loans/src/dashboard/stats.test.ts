@@ -1,6 +1,6 @@
 import { setPortalSettings } from 'mfe-kit';
 import { disbursementRecord, pendingLoan } from 'mfe-kit/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loanFrom } from '../loan/loan';
 import { payoutFrom } from '../payout/payout';
 import { statsOf } from './stats';
@@ -34,27 +34,16 @@ test('REQ-172 REQ-173 REQ-176 REQ-362 the count is of pending loans, the total o
   });
 });
 
-test('REQ-174 REQ-177 today starts at local midnight', () => {
-  const midnight = Date.parse('2026-11-13T21:00:00.000Z');
-  const before = paid(1, new Date(midnight - 1).toISOString());
-  const at = paid(20, new Date(midnight).toISOString());
-  expect(statsOf([], [before, at], NOW).disbursedToday).toBe(20);
-});
+const IN_NEW_YORK = { time_zone: 'America/New_York' };
 
-test('today is the deployment’s, whatever the browser’s time zone is', () => {
-  onTestFinished(() => setPortalSettings({}));
-  setPortalSettings({ time_zone: 'America/New_York' });
-  const midnight = Date.parse('2026-11-14T05:00:00.000Z');
-  const before = paid(1, new Date(midnight - 1).toISOString());
-  const at = paid(20, new Date(midnight).toISOString());
-  expect(statsOf([], [before, at], NOW).disbursedToday).toBe(20);
-});
-
-test('REQ-175 REQ-178 the week starts at midnight seven days ago', () => {
-  const start = Date.parse('2026-11-06T21:00:00.000Z');
-  const before = paid(1, new Date(start - 1).toISOString());
-  const at = paid(20, new Date(start).toISOString());
-  expect(statsOf([], [before, at], NOW).disbursedThisWeek).toBe(20);
+test.for([
+  ['REQ-174 REQ-177 today starts at local midnight', {}, 'disbursedToday', '2026-11-13T21:00Z'],
+  ['today is the deployment’s, not the browser’s', IN_NEW_YORK, 'disbursedToday', '2026-11-14T05:00Z'],
+  ['REQ-175 REQ-178 a week starts at midnight 7 days ago', {}, 'disbursedThisWeek', '2026-11-06T21:00Z'],
+] as const)('%s', ([, settings, figure, start]) => {
+  setPortalSettings(settings);
+  const before = paid(1, new Date(Date.parse(start) - 1).toISOString());
+  expect(statsOf([], [before, paid(20, start)], NOW)[figure]).toBe(20);
 });
 
 test('REQ-187 REQ-188 REQ-189 REQ-190 REQ-191 recent activity is the latest payout, approval and failure, newest first', () => {

@@ -4,9 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
 import slice from '../slice';
 
-const LOAN = loanFrom(
-  pendingLoan({ loan_id: 'LN-1', customer_phone_number: '+254712345678', customer_id_number: '28461937' }),
-);
+const LOAN = loanFrom(pendingLoan({ loan_id: 'LN-1' }));
 
 const DISBURSED: Loan = {
   ...LOAN,
@@ -145,10 +143,7 @@ test.for([
 });
 
 describe('in a portal whose screens are live', () => {
-  beforeEach(() => {
-    setPortalSettings({ screens: 'live' });
-    return () => setPortalSettings({});
-  });
+  beforeEach(() => setPortalSettings({ screens: 'live' }));
 
   test('a link alone opens a pending loan, which is read from the list', async () => {
     answer('get', '/api/v1/disbursements/pending', 200, [pendingLoan({ loan_id: 'LN-1' })]);

@@ -19,7 +19,7 @@ import {
 } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
 import { act } from 'react';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
 import { pendingLoansQuery } from '../loan/queries';
 import slice from '../slice';
@@ -56,10 +56,10 @@ beforeEach(() => {
   answer('get', RECORDS, 200, []);
 });
 
-afterEach(() => void vi.useRealTimers());
+const open = (loan: Loan = LOAN) => renderSlice(slice, { pathname: '/loans/LN-1', state: { loan } });
 
-async function openDialog(loan: Loan = LOAN) {
-  const drawn = renderSlice(slice, { pathname: '/loans/LN-1', state: { loan } });
+async function openDialog(loan?: Loan) {
+  const drawn = open(loan);
   await drawn.user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
   await dialog('Confirm Loan Disbursement');
   return drawn;
@@ -68,6 +68,17 @@ async function openDialog(loan: Loan = LOAN) {
 async function confirm(loan?: Loan) {
   const drawn = await openDialog(loan);
   await drawn.user.click(screen.getByRole('button', { name: 'Confirm Disbursement' }));
+  return drawn;
+}
+
+/** Confirms a payout that mobile money accepts, and whose record stays pending; the dialog closes by itself. */
+async function submit() {
+  answer('post', DISBURSE, 202, accepted);
+  answer('get', RECORDS, 200, [disbursementRecord({ ...accepted, status: 'PENDING' })]);
+  const drawn = await confirm();
+  await dialog('Disbursement Submitted');
+  await pass(2600);
+  await noDialog();
   return drawn;
 }
 
@@ -350,12 +361,7 @@ test('an accepted payout that is rejected while the dialog is open says so, and 
 });
 
 test('an accepted payout that is rejected later says so on the page, and the loan can be paid out', async () => {
-  answer('post', DISBURSE, 202, accepted);
-  answer('get', RECORDS, 200, [disbursementRecord({ ...accepted, status: 'PENDING' })]);
-  await confirm();
-  await dialog('Disbursement Submitted');
-  await pass(2600);
-  await noDialog();
+  await submit();
   answer('get', RECORDS, 200, [rejected]);
   await pass(3000);
   expect(await screen.findByRole('alert')).toHaveTextContent(`Disbursement Failed${REFUSAL}`);
@@ -367,12 +373,7 @@ test.for([
   ['succeeds', () => disbursementRecord({ id: 'PAY-1', loan_id: 'LN-1' }), 'Disbursement Successful'],
   ['fails', () => rejected, REFUSAL],
 ] as const)('after a reload, an accepted payout is still followed until it %s', async ([, settled, text]) => {
-  answer('post', DISBURSE, 202, accepted);
-  answer('get', RECORDS, 200, [disbursementRecord({ ...accepted, status: 'PENDING' })]);
-  const { router } = await confirm();
-  await dialog('Disbursement Submitted');
-  await pass(2600);
-  await noDialog();
+  const { router } = await submit();
   const { state } = router.state.location as { state: unknown };
 
   // A reload keeps navigation state and nothing else.
@@ -439,19 +440,13 @@ test('without a response, a payout that the records call pending is submitted, n
 
 test('a loan with a pending payout in the list is followed', async () => {
   answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null })]);
-  renderSlice(slice, {
-    pathname: '/loans/LN-1',
-    state: { loan: { ...LOAN, disbursementStatus: 'PENDING' } },
-  });
+  open({ ...LOAN, disbursementStatus: 'PENDING' });
   expect(await screen.findByText('Disbursement in Progress')).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
 });
 
 test('a loan that is pending in the list but has no pending payout can be paid out', async () => {
-  renderSlice(slice, {
-    pathname: '/loans/LN-1',
-    state: { loan: { ...LOAN, disbursementStatus: 'pending' } },
-  });
+  open({ ...LOAN, disbursementStatus: 'pending' });
   await pass(4000);
   expect(await screen.findByRole('button', { name: 'Disburse Loan' })).toBeEnabled();
 });
@@ -578,14 +573,15 @@ test('offline, a payout can’t be requested', async () => {
 describe('where the screens are live', () => {
   const PREFERENCES = '/api/v1/preferences';
   const { rules } = preferences();
+  const refusal = { ...failure(REFUSAL, 'mobile_money_refused'), result_code: '1', record: rejected };
+  /** Answers with the deployment's rules, changed. */
+  const ruled = (changed: Partial<typeof rules> = {}) =>
+    answer('get', PREFERENCES, 200, preferences({ rules: { ...rules, ...changed } }));
 
-  beforeEach(() => {
-    setPortalSettings({ screens: 'live' });
-    return () => setPortalSettings({});
-  });
+  beforeEach(() => setPortalSettings({ screens: 'live' }));
 
   test('above the maximum amount, the dialog says so and nothing can be confirmed', async () => {
-    answer('get', PREFERENCES, 200, preferences({ rules: { ...rules, maximum_amount: 24_999 } }));
+    ruled({ maximum_amount: 24_999 });
     await openDialog();
     expect(await screen.findByText('Above the maximum amount')).toBeVisible();
     expect(screen.getByText(/at most KES 24,999/)).toBeVisible();
@@ -593,10 +589,9 @@ describe('where the screens are live', () => {
   });
 
   test('without confirmation the payout is sent at once, but asked for above the maximum', async () => {
-    const unconfirmed = { ...rules, confirmation_required: false, maximum_amount: 25_000 };
-    answer('get', PREFERENCES, 200, preferences({ rules: unconfirmed }));
+    ruled({ confirmation_required: false, maximum_amount: 25_000 });
     const received = answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
-    const { user } = renderSlice(slice, { pathname: '/loans/LN-1', state: { loan: LOAN } });
+    const { user } = open();
     await waitFor(() => expect(queryClient.getQueryData(queryKeys.preferences)).toBeDefined());
     await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
     await dialog('Disbursement Successful');
@@ -605,7 +600,7 @@ describe('where the screens are live', () => {
 
     queryClient.clear();
     const larger = loanFrom(pendingLoan({ loan_id: 'LN-1', total_loan_amount: 25_001 }));
-    const again = renderSlice(slice, { pathname: '/loans/LN-1', state: { loan: larger } });
+    const again = open(larger);
     await waitFor(() => expect(queryClient.getQueryData(queryKeys.preferences)).toBeDefined());
     await again.user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
     await dialog('Confirm Loan Disbursement');
@@ -613,17 +608,8 @@ describe('where the screens are live', () => {
   });
 
   test('a refused payment is tried again as often as the rules say, each time with a new key', async () => {
-    answer(
-      'get',
-      PREFERENCES,
-      200,
-      preferences({ rules: { ...rules, auto_retry: true, retry_attempts: 2 } }),
-    );
-    const received = answer('post', DISBURSE, 422, {
-      ...failure(REFUSAL, 'mobile_money_refused'),
-      result_code: '1',
-      record: rejected,
-    });
+    ruled({ auto_retry: true, retry_attempts: 2 });
+    const received = answer('post', DISBURSE, 422, refusal);
     await confirm();
     await pass(2000);
     await pass(2000);
@@ -635,14 +621,8 @@ describe('where the screens are live', () => {
   });
 
   test('after a retry with an unknown outcome, Try Again repeats that attempt and no earlier one', async () => {
-    answer(
-      'get',
-      PREFERENCES,
-      200,
-      preferences({ rules: { ...rules, auto_retry: true, retry_attempts: 1 } }),
-    );
+    ruled({ auto_retry: true, retry_attempts: 1 });
     const keys: (string | null)[] = [];
-    const refusal = { ...failure(REFUSAL, 'mobile_money_refused'), result_code: '1', record: rejected };
     provider.use(
       http.post('*/api/v1/disbursements/LN-1/disburse', ({ request }) => {
         keys.push(request.headers.get('Idempotency-Key'));
@@ -659,13 +639,9 @@ describe('where the screens are live', () => {
   });
 
   test('any other failure is not tried again', async () => {
-    answer('get', PREFERENCES, 200, preferences({ rules: { ...rules, auto_retry: true } }));
-    const received = answer(
-      'post',
-      DISBURSE,
-      422,
-      failure('Above the maximum', 'amount_above_maximum') as never,
-    );
+    ruled({ auto_retry: true });
+    const tooMuch = failure('Above the maximum', 'amount_above_maximum');
+    const received = answer('post', DISBURSE, 422, tooMuch as never);
     await confirm();
     await dialog('Disbursement Failed');
     await pass(10_000);
@@ -673,8 +649,8 @@ describe('where the screens are live', () => {
   });
 
   test('a page follows the payout that somebody else makes', async () => {
-    answer('get', PREFERENCES, 200, preferences());
-    renderSlice(slice, { pathname: '/loans/LN-1', state: { loan: LOAN } });
+    ruled();
+    open();
     await waitFor(() => expect(queryClient.getQueryData(['payout', 'LN-1', null])).toBeNull());
     answer('get', RECORDS, 200, [
       disbursementRecord({ loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null }),

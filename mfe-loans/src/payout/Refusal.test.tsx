@@ -1,6 +1,6 @@
 import { setPortalSettings } from 'mfe-kit';
 import { renderPart } from 'mfe-kit/testing';
-import { onTestFinished, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Refusal } from './Refusal';
 
 const shown = (text: string) => {
@@ -13,7 +13,6 @@ const ADVICE = 'The number has no mobile-money account. Check it with the custom
 
 test('a refusal in mobile money’s words says first what to do', () => {
   setPortalSettings({ screens: 'live' });
-  onTestFinished(() => setPortalSettings({}));
   expect(shown(JARGON)).toEqual([ADVICE, JARGON]);
 });
 

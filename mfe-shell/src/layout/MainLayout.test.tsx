@@ -1,7 +1,6 @@
-import { setPortalSettings } from 'mfe-kit';
 import { answer, currentUser, notifications, screen, within } from 'mfe-kit/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { goLive, heading, open, openDashboard, slice, storeUser } from '../testing/portal';
 
 vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
@@ -24,15 +23,13 @@ test.for([
   ['supervisor', EVERYONES],
 ] as const)('REQ-040..044 REQ-046 the sidebar of an %s has its entries', async ([role, expected]) => {
   storeUser({ role });
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   expect(entries()).toEqual(expected);
 });
 
 test('REQ-045 REQ-076 without a role, or with an unknown one, the sidebar is empty', async () => {
   storeUser({ role: 'auditor' as 'admin' });
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   expect(entries()).toEqual([]);
 });
 
@@ -55,8 +52,7 @@ test('the current page is marked, and the entry above it', async () => {
 
 test('REQ-033 REQ-034 REQ-047 REQ-049 the layout has header, sidebar, content and footer with year and brand', async () => {
   storeUser();
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   for (const role of ['banner', 'complementary', 'main']) expect(screen.getByRole(role)).toBeVisible();
   expect(within(screen.getByRole('complementary')).getByText('Achieng')).toBeVisible();
   expect(screen.getByRole('contentinfo')).toHaveTextContent(`© ${new Date().getFullYear()} Mkopo`);
@@ -69,17 +65,14 @@ test('REQ-033 REQ-034 REQ-047 REQ-049 the layout has header, sidebar, content an
 test('REQ-006 the brand is the deployment’s', async () => {
   goLive([slice('mfe-loans', { '/': 'Dashboard' })], { brand: 'Pesa Bora' });
   storeUser();
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   expect(screen.getByRole('link', { name: 'Pesa Bora' })).toBeVisible();
   expect(screen.getByRole('contentinfo')).toHaveTextContent('Pesa Bora');
-  setPortalSettings({});
 });
 
 test('REQ-036..038 REQ-048 the menu button opens the drawer; its button, a click outside and a link close it', async () => {
   storeUser();
-  const { user, click } = await open('/');
-  await heading('Dashboard');
+  const { user, click } = await openDashboard();
   const drawer = () => screen.queryByRole('dialog', { name: 'Menu' });
   const menu = screen.getByRole('button', { name: 'Open menu' });
   expect(drawer()).toBeNull();
@@ -102,8 +95,7 @@ test('REQ-036..038 REQ-048 the menu button opens the drawer; its button, a click
 
 test('REQ-051..053 the bell shows 2, its two samples, and a button that does nothing', async () => {
   storeUser();
-  const { router, user } = await open('/');
-  await heading('Dashboard');
+  const { router, user } = await openDashboard();
   const bell = screen.getByRole('button', { name: 'Notifications, 2 unread' });
   expect(screen.getByText('2')).toBeVisible();
   await user.click(bell);
@@ -119,8 +111,7 @@ test('REQ-051..053 the bell shows 2, its two samples, and a button that does not
 
 test('REQ-054..057 the user menu has name, e-mail, and three entries that work with arrows and letters', async () => {
   storeUser({ role: 'agent' });
-  const { user } = await open('/');
-  await heading('Dashboard');
+  const { user } = await openDashboard();
   const button = screen.getByRole('button', { name: 'Account of Achieng' });
   // WCAG 2.5.3: the name contains the visible text.
   expect(button.textContent).toBe('Achieng');
@@ -153,8 +144,7 @@ test('REQ-054..057 the user menu has name, e-mail, and three entries that work w
 
 test('REQ-005 REQ-050 REQ-167..170 the theme button switches the theme and stores it', async () => {
   storeUser();
-  const { user } = await open('/');
-  await heading('Dashboard');
+  const { user } = await openDashboard();
   await user.click(screen.getByRole('button', { name: 'Switch to dark theme' }));
   expect(document.documentElement).toHaveClass('dark');
   expect(localStorage.getItem('theme')).toBe('dark');
@@ -181,16 +171,9 @@ test.for([
   goLive(undefined, { screens: 'live' });
   storeUser({ role });
   answer('get', '/api/v1/notifications', 200, notifications());
-  answer(
-    'get',
-    '/api/v1/auth/me',
-    200,
-    currentUser({ role, username: 'Achieng', name: 'Achieng Otieno', email: 'agent@mkopo.test' }),
-  );
-  const { user } = await open('/');
-  await heading('Dashboard');
+  answer('get', '/api/v1/auth/me', 200, currentUser({ role }));
+  const { user } = await openDashboard();
   await user.click(await screen.findByRole('button', { name: 'Account of Achieng Otieno' }));
   expect(screen.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual(expected);
   expect(screen.getByRole('link', { name: 'Reports' })).toHaveAttribute('href', '/reports');
-  setPortalSettings({});
 });

@@ -31,10 +31,17 @@ const THREE = [
 beforeEach(() => {
   setPortalSettings({ screens: 'live' });
   session.signIn({ token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' });
-  return () => setPortalSettings({});
 });
 
 const bell = (name: string) => screen.findByRole('button', { name });
+
+/** Draws the bell, and opens it once it has this name. */
+async function openBell(name: string) {
+  const { user } = renderPart(<NotificationBell />);
+  await user.click(await bell(name));
+  return { user };
+}
+
 const panel = () => screen.getByRole('region', { name: 'Notifications' });
 const given = (listed = THREE, counts: Partial<Schema<'Notifications'>> = {}) => {
   const unread = listed.filter(({ is_read }) => !is_read);
@@ -53,14 +60,13 @@ const given = (listed = THREE, counts: Partial<Schema<'Notifications'>> = {}) =>
 };
 const many = (count: number, one: Partial<Schema<'Notification'>>) =>
   Array.from({ length: count }, (_, index) => notification({ id: `${one.kind}-${index}`, ...one }));
-const lines = () => within(panel()).getAllByRole('link');
-const titles = () => lines().map((line) => line.querySelector('strong')?.textContent);
+const links = () => within(panel()).getAllByRole('link');
+const titles = () => links().map((line) => line.querySelector('strong')?.textContent);
 
 test('the bell counts what is unread, and says what happened to whom', async () => {
   given();
   unreachable('put', READ);
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications, 2 unread'));
+  await openBell('Notifications, 2 unread');
   expect(screen.getByRole('status')).toHaveTextContent('2 unread notifications');
   const lines = within(panel()).getAllByRole('listitem');
   expect(
@@ -70,11 +76,7 @@ test('the bell counts what is unread, and says what happened to whom', async () 
     'Loan approvedKES 25,000 for Brian Kiptoo is ready for disbursement. …Unread',
     'Payout completedKES 25,000 was paid to Wanjiku Kamau. …',
   ]);
-  expect(
-    within(panel())
-      .getAllByRole('link')
-      .map((link) => link.getAttribute('href')),
-  ).toEqual([
+  expect(links().map((link) => link.getAttribute('href'))).toEqual([
     '/transactions?search=LN-2026-00917',
     '/pending-loans?search=LN-2',
     '/transactions?search=LN-2026-00917',
@@ -90,8 +92,7 @@ test('what was seen is marked as read; the marks stay until it is closed', async
     200,
     notifications({ approved: 1, read_until: '2026-11-14T12:00:00.000Z', notifications: read }),
   );
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications, 2 unread'));
+  const { user } = await openBell('Notifications, 2 unread');
   const button = await bell('Notifications');
   expect(received.map(({ body }) => body)).toEqual([{ until: '2026-11-14T12:00:00.000Z' }]);
   expect(within(panel()).getAllByText('Unread')).toHaveLength(2);
@@ -104,10 +105,9 @@ test('what was seen is marked as read; the marks stay until it is closed', async
 test('failures come first and can be shown alone, and many approved loans are one line', async () => {
   given([...many(3, { kind: 'loan_approved' }), notification({ id: 'N-0', kind: 'payout_failed' })]);
   unreachable('put', READ);
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications, 4 unread'));
+  const { user } = await openBell('Notifications, 4 unread');
   expect(titles()).toEqual(['Payout failed', '3 loans approved']);
-  expect(lines()[1]).toHaveAttribute('href', '/pending-loans');
+  expect(links()[1]).toHaveAttribute('href', '/pending-loans');
   await user.click(screen.getByRole('button', { name: 'Failures (1)' }));
   expect(titles()).toEqual(['Payout failed']);
 });
@@ -119,8 +119,7 @@ test('a thousand approved loans are one line, below an older failure, and seeing
   ];
   given(listed, { unread: 1001, unread_approved: 1000, approved: 1000 });
   const received = answer('put', READ, 200, notifications({ approved: 1000, notifications: listed }));
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications, 1,001 unread'));
+  await openBell('Notifications, 1,001 unread');
   expect(titles()).toEqual(['Payout failed', '1,000 loans approved']);
   await bell('Notifications');
   expect(received.map(({ body }) => body)).toEqual([{ until: '2026-11-14T09:30:02.000Z' }]);
@@ -128,11 +127,9 @@ test('a thousand approved loans are one line, below an older failure, and seeing
 
 test('in Swahili, numbers are grouped as well', async () => {
   await language.use('sw');
-  onTestFinished(() => language.use('en'));
   given(many(50, { kind: 'loan_approved' }), { unread: 1000, unread_approved: 1000, approved: 1000 });
   unreachable('put', READ);
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Arifa, 1,000 hazijasomwa'));
+  await openBell('Arifa, 1,000 hazijasomwa');
   expect(screen.getByText('Mikopo 1,000 imeidhinishwa')).toBeVisible();
   expect(screen.getByText('Arifa 1,000 hazijasomwa')).toBeInTheDocument();
 });
@@ -155,9 +152,8 @@ test.for([
   async ([, listed, unread, approved]) => {
     given([...listed], { unread, unread_approved: approved, approved });
     const received = answer('put', READ, 200, notifications());
-    const { user } = renderPart(<NotificationBell />);
     const name = `Notifications, ${unread.toLocaleString('en-KE')} unread`;
-    await user.click(await bell(name));
+    const { user } = await openBell(name);
     await user.keyboard('{Escape}');
     await user.click(await bell(name));
     expect(received).toHaveLength(0);
@@ -176,8 +172,7 @@ test('all unread ones are listed where an older payout has been read', async () 
     { unread: 1049, unread_approved: 1000, approved: 1000 },
   );
   const received = answer('put', READ, 200, notifications());
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications, 1,049 unread'));
+  await openBell('Notifications, 1,049 unread');
   await waitFor(() => expect(received).toHaveLength(1));
 });
 
@@ -186,8 +181,7 @@ test('what was not on the screen is not marked as read: neither the end of the l
   given(failures);
   const { scrollTo } = drawLines(100, 400);
   const received = answer('put', READ, 200, notifications());
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications, 10 unread'));
+  await openBell('Notifications, 10 unread');
   scrollTo(300);
   given([notification({ id: 'N-new', kind: 'payout_failed' }), ...failures]);
   await queryClient.invalidateQueries({ queryKey: queryKeys.notifications });
@@ -203,8 +197,7 @@ test('what was not on the screen is not marked as read: neither the end of the l
 test('without a failure left, the other notifications are shown again', async () => {
   given();
   unreachable('put', READ);
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications, 2 unread'));
+  const { user } = await openBell('Notifications, 2 unread');
   await user.click(screen.getByRole('button', { name: 'Failures (1)' }));
   expect(titles()).toEqual(['Payout failed']);
   given(THREE.slice(1));
@@ -226,15 +219,13 @@ test('what arrives is counted while the page is open', async () => {
 
 test('nothing has happened', async () => {
   given([]);
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications'));
+  await openBell('Notifications');
   expect(await screen.findByText('Nothing has happened in the last 7 days.')).toBeVisible();
 });
 
 test('a failure says so, and Retry reads them again', async () => {
   unreachable('get', '/api/v1/notifications');
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications'));
+  const { user } = await openBell('Notifications');
   expect(await screen.findByRole('alert')).toHaveTextContent('The notifications could not be loaded.');
   given();
   unreachable('put', READ);
@@ -256,8 +247,7 @@ test('a new version is one of them', async () => {
 
 test('a provider without notifications has the samples', async () => {
   answer('get', '/api/v1/notifications', 404, failure('Not found', 'not_found'));
-  const { user } = renderPart(<NotificationBell />);
-  await user.click(await bell('Notifications, 2 unread'));
+  await openBell('Notifications, 2 unread');
   expect(within(panel()).getByText('New loan approved')).toBeVisible();
 });
 

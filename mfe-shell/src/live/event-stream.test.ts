@@ -36,8 +36,6 @@ beforeEach(() => {
 afterEach(() => {
   stop();
   show('visible');
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
 });
 
 async function follow() {
@@ -45,11 +43,15 @@ async function follow() {
   await pass(0);
 }
 
+function followSignedIn() {
+  session.signIn(SIGN_IN);
+  return follow();
+}
+
 test('a signed-in page has one stream, with its token, and tells what has changed', async () => {
   const one = stream();
   fetched.mockResolvedValueOnce(one.response);
-  session.signIn(SIGN_IN);
-  await follow();
+  await followSignedIn();
   expect(headersOf(0).get('Authorization')).toBe('Bearer token-1');
   expect(headersOf(0).get('Last-Event-ID')).toBeNull();
   one.send('retry: 2000\nid: 7\nevent: ready\ndata: {"changed":["lo');
@@ -64,8 +66,7 @@ test('a stream that is opened with a screen is of the same trace, and one that i
   const one = stream();
   fetched.mockResolvedValueOnce(one.response).mockResolvedValueOnce(stream().response);
   screenAct.open('/', false);
-  session.signIn(SIGN_IN);
-  await follow();
+  await followSignedIn();
   expect(headersOf(0).get('traceparent')).toBe(acts.traceparent);
   expect(acts.traceparent).toBeDefined();
   screenAct.drawn(false);
@@ -80,8 +81,7 @@ test('a stream that is opened with a screen is of the same trace, and one that i
 test('a stream that ends is resumed where it ended', async () => {
   const one = stream();
   fetched.mockResolvedValueOnce(one.response).mockResolvedValueOnce(stream().response);
-  session.signIn(SIGN_IN);
-  await follow();
+  await followSignedIn();
   one.send('id: 7\nevent: ready\ndata: {"changed":[]}\n\n');
   await pass(0);
   one.end();
@@ -93,8 +93,7 @@ test('a stream that ends is resumed where it ended', async () => {
 
 test('without an answer the waits grow to a minute', async () => {
   fetched.mockRejectedValue(new TypeError('Failed to fetch'));
-  session.signIn(SIGN_IN);
-  await follow();
+  await followSignedIn();
   for (const [wait, calls] of [
     [2000, 2],
     [4000, 3],
@@ -117,8 +116,7 @@ test('a stream without a heartbeat for 40 s is replaced', async () => {
     options?.signal?.addEventListener('abort', () => one.end());
     return Promise.resolve(one.response);
   });
-  session.signIn(SIGN_IN);
-  await follow();
+  await followSignedIn();
   one.send('id: 7\ndata: {"changed":[]}\n\n');
   await pass(39_000);
   one.send(': \n\n');
@@ -131,8 +129,7 @@ test('a stream without a heartbeat for 40 s is replaced', async () => {
 
 test('a server without events is asked once', async () => {
   fetched.mockResolvedValue(new Response(null, { status: 404 }));
-  session.signIn(SIGN_IN);
-  await follow();
+  await followSignedIn();
   await pass(600_000);
   show('visible');
   expect(fetched).toHaveBeenCalledOnce();
@@ -140,8 +137,7 @@ test('a server without events is asked once', async () => {
 
 test('a server that no longer knows the session ends it', async () => {
   fetched.mockResolvedValue(new Response(null, { status: 401 }));
-  session.signIn(SIGN_IN);
-  await follow();
+  await followSignedIn();
   expect(session.state.status).toBe('signed-out');
   await pass(600_000);
   expect(fetched).toHaveBeenCalledOnce();
@@ -166,9 +162,7 @@ test('signing out ends the stream, and another user gets a new one from its star
 
 test('a page that is hidden for five minutes has no stream until it is shown', async () => {
   fetched.mockImplementation(() => Promise.resolve(stream().response));
-  vi.useFakeTimers();
-  session.signIn(SIGN_IN);
-  await follow();
+  await followSignedIn();
   show('hidden');
   show('visible');
   await pass(10);

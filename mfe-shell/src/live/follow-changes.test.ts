@@ -7,7 +7,6 @@ import { followChanges } from './follow-changes';
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   setPortalSettings({ screens: 'live' });
-  return () => setPortalSettings({});
 });
 
 test('what is shown of what has changed is read again, and nothing else', async () => {

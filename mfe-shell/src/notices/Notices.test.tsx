@@ -2,7 +2,7 @@ import { act } from '@testing-library/react';
 import { connection } from 'mfe-kit';
 import { screen, waitFor, within } from 'mfe-kit/testing';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { goLive, heading, open, openDashboard, slice, storeUser } from '../testing/portal';
 
 vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
@@ -47,8 +47,7 @@ test('a portal that is not a demo has no demo notice', async () => {
 test('being offline is announced on top of the page until it is over', async () => {
   live({ demo: false });
   storeUser();
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   const [region] = screen.getAllByRole('status');
   vi.stubGlobal('fetch', vi.fn().mockRejectedValue(new TypeError('Failed to fetch')));
   act(() => void window.dispatchEvent(new Event('offline')));

@@ -1,7 +1,8 @@
 import { screen } from 'mfe-kit/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadBuild } from '../slices/federation';
-import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { goLive, heading, open, openDashboard, slice, storeUser } from '../testing/portal';
+import { textOf } from '../testing/text-of';
 import { newPage, report } from './report';
 import { sendReports } from './send-reports';
 
@@ -35,10 +36,7 @@ beforeEach(() => {
   storeUser();
 });
 
-afterEach(() => {
-  stop();
-  vi.unstubAllGlobals();
-});
+afterEach(() => stop());
 
 /** Hides the page; returns all reports that were sent. */
 async function reports() {
@@ -47,14 +45,6 @@ async function reports() {
   const bodies = await Promise.all(sent.map(textOf));
   return bodies.flatMap((body) => (JSON.parse(body) as Sent).reports);
 }
-
-/** jsdom's blobs have no `text()`. */
-const textOf = (body: Blob) =>
-  new Promise<string>((resolve) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(reader.result as string);
-    reader.readAsText(body);
-  });
 
 interface Sent {
   session?: string;
@@ -110,8 +100,7 @@ test('a screen that crashes is reported with the pattern of its path and the pla
 
 test('calls that fail are reported by status for the slice that is shown', async () => {
   goLive();
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   const call = (path: string, responseStatus: number) => ({
     name: `${window.location.origin}${path}`,
     responseStatus,

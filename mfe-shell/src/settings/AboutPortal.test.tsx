@@ -1,7 +1,7 @@
 import { cleanup } from '@testing-library/react';
 import { screen, within } from 'mfe-kit/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { goLive, heading, open, openDashboard, slice, storeUser } from '../testing/portal';
 import { loadBuild } from '../slices/federation';
 
 vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
@@ -20,8 +20,7 @@ const part = async (name: string) => {
 };
 
 test('About names the shell and every slice, with version and origin', async () => {
-  const { click } = await open('/');
-  await heading('Dashboard');
+  const { click } = await openDashboard();
   await click(screen.getByRole('link', { name: 'Settings' }));
   await heading('Settings');
   expect(await part('mfe-loans')).toHaveTextContent(
@@ -45,8 +44,7 @@ test('About says when the previous build is used', async () => {
   vi.mocked(loadBuild).mockImplementation((_, { version }) =>
     version === '1.2.2' ? Promise.resolve(live) : Promise.reject(new Error('HTTP 500')),
   );
-  const { click } = await open('/');
-  await heading('Dashboard');
+  const { click } = await openDashboard();
   await click(screen.getByRole('link', { name: 'Settings' }));
   expect(await part('mfe-loans')).toHaveTextContent(
     'Previous version: 1.2.3 could not be loaded: HTTP 500http://portal.test/slices/mfe-loans/1.2.2/1.2.2',

@@ -1,4 +1,4 @@
-import { session, setPortalSettings } from 'mfe-kit';
+import { session } from 'mfe-kit';
 import {
   answer,
   currentUser,
@@ -23,7 +23,6 @@ beforeEach(() => {
   answer('get', '/api/v1/notifications', 200, notifications());
   answer('get', '/api/v1/preferences', 200, preferences());
   answer('get', '/api/v1/settings', 200, portalRules());
-  return () => setPortalSettings({});
 });
 
 async function openSettings() {

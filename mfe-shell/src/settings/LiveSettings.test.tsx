@@ -24,7 +24,6 @@ beforeEach(() => {
   setPortalSettings({ screens: 'live' });
   session.signIn({ token: 'token-1', username: 'Achieng', email: 'admin@mkopo.test', role: 'admin' });
   answer('get', PREFERENCES, 200, preferences({ notify_by_sms: true }));
-  return () => setPortalSettings({});
 });
 
 async function open(rules = portalRules({ maximum_amount: 100_000, auto_retry: true })) {

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type Schema } from 'mfe-kit';
 import { answer, hold, screen, unreachable } from 'mfe-kit/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { goLive, heading, openDashboard, slice, storeUser } from '../testing/portal';
 import { newVersion } from '../notices/new-version';
 import { watchVersions } from './watch-versions';
 
@@ -43,7 +43,6 @@ beforeEach(async () => {
 afterEach(() => {
   stop();
   newVersion.set(false);
-  vi.useRealTimers();
 });
 
 type List = Schema<'LiveSlices'>;
@@ -63,8 +62,7 @@ const renew = (name: string) => (list: List) => {
 };
 
 test('a new live build of a loaded slice shows a notice with Reload', async () => {
-  const { user } = await open('/');
-  await heading('Dashboard');
+  const { user } = await openDashboard();
   await aMinuteAfter(renew('mfe-loans'));
   expect(await screen.findByText(NOTICE)).toBeVisible();
   const reload = vi.fn();
@@ -74,8 +72,7 @@ test('a new live build of a loaded slice shows a notice with Reload', async () =
 });
 
 test('the notice is held back while a payout runs', async () => {
-  const { user } = await open('/');
-  await heading('Dashboard');
+  const { user } = await openDashboard();
   await user.click(screen.getByRole('button', { name: 'Pay' }));
   await aMinuteAfter(renew('mfe-loans'));
   expect(newVersion.get()).toBe(true);
@@ -85,8 +82,7 @@ test('the notice is held back while a payout runs', async () => {
 });
 
 test('a slice that was not loaded yet is loaded in its new version, without a notice', async () => {
-  const { click } = await open('/');
-  await heading('Dashboard');
+  const { click } = await openDashboard();
   await aMinuteAfter(renew('mfe-transactions'));
   expect(screen.queryByText(NOTICE)).toBeNull();
   await click(screen.getByRole('link', { name: 'Transactions' }));
@@ -94,8 +90,7 @@ test('a slice that was not loaded yet is loaded in its new version, without a no
 });
 
 test('a new shell shows a notice, which disappears when the old one is live again', async () => {
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   await aMinuteAfter((list) => (list.shell = { ...list.shell!, build: 'd4e5f6' }));
   expect(await screen.findByText(NOTICE)).toBeVisible();
   await aMinuteAfter((list) => (list.shell = { ...list.shell!, build: 'a1b2c3' }));
@@ -103,8 +98,7 @@ test('a new shell shows a notice, which disappears when the old one is live agai
 });
 
 test('a list that can’t be read shows no notice', async () => {
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   unreachable('get', '/slices.json');
   await act(() => vi.advanceTimersByTimeAsync(60_000));
   expect(screen.queryByText(NOTICE)).toBeNull();
@@ -112,8 +106,7 @@ test('a list that can’t be read shows no notice', async () => {
 });
 
 test('a hidden page does not check', async () => {
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden');
   // A call would have no prepared answer and fail the test.
   const calls = answer('get', '/slices.json', 200, await window.__SLICES__!);

@@ -4,6 +4,7 @@ import { answer, failure, pendingLoan, screen, waitFor } from 'mfe-kit/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadBuild } from '../slices/federation';
 import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { textOf } from '../testing/text-of';
 import { sendSpans } from './send-spans';
 
 vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
@@ -31,17 +32,7 @@ beforeEach(() => {
 afterEach(() => {
   stop();
   sessionStorage.clear();
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
 });
-
-/** jsdom's blobs have no `text()`. */
-const textOf = (body: Blob) =>
-  new Promise<string>((resolve) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(reader.result as string);
-    reader.readAsText(body);
-  });
 
 const bodies = async () =>
   Promise.all(sent.map(async ({ body }) => JSON.parse(await textOf(body)) as Schema<'PageSpans'>));

@@ -3,6 +3,7 @@ import {
   answer,
   currentUser,
   failure,
+  hold,
   notifications,
   preferences,
   screen,
@@ -28,12 +29,11 @@ const refused = (sentence: string) => screen.findByText(sentence);
 
 test('the code of the address signs in, and does not stay in the history', async () => {
   given();
-  let release: () => void = () => undefined;
-  const until = new Promise<void>((resolve) => (release = resolve));
-  const entered = answer('post', ENTER, 200, signedIn({ token: 'token-9' }), { until });
+  const held = hold();
+  const entered = answer('post', ENTER, 200, signedIn({ token: 'token-9' }), { until: held.back });
   const { router } = await open(ADDRESS);
   expect(screen.getByText('Opening the sandbox…').closest('[role="status"]')).toBeVisible();
-  release();
+  held.release();
   expect(await heading('Dashboard')).toBeVisible();
   expect(entered.map(({ body }) => body)).toEqual([{ code: 'agent.0c1f5e2d' }]);
   expect(session.token).toBe('token-9');

@@ -13,8 +13,8 @@ import {
   within,
 } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
-import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { goLive, heading, open, storeUser } from '../testing/portal';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { goLive, heading, open, openDashboard, storeUser } from '../testing/portal';
 
 vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
@@ -59,6 +59,12 @@ beforeEach(() => {
   storeUser();
 });
 
+/** Opens the dashboard while this story is told. */
+function tell(...story: Parameters<typeof told>) {
+  answer('get', TOLD, 200, told(...story));
+  return open('/');
+}
+
 const card = () => screen.findByRole('region', { name: 'Story' });
 const button = (name: string) => screen.findByRole('button', { name });
 const items = async () =>
@@ -67,8 +73,7 @@ const items = async () =>
     .map(({ textContent }) => textContent);
 
 test('the card tells the story, its steps, and what the next one waits for', async () => {
-  answer('get', TOLD, 200, told(1, { may_go_on: true }));
-  await open('/');
+  await tell(1, { may_go_on: true });
   await heading('Dashboard');
   const shown = await card();
   expect(within(shown).getByRole('heading', { level: 2, name: 'A refusal and its reason' })).toBeVisible();
@@ -84,16 +89,14 @@ test('the card tells the story, its steps, and what the next one waits for', asy
 });
 
 test('what is found in place of what the next step expects is told', async () => {
-  answer('get', TOLD, 200, told(0, { ends_at: null }));
-  await open('/');
+  await tell(0, { ends_at: null });
   expect(within(await card()).getByText('Loan LN-OTIENO has no record.')).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Do it' })).toBeNull();
   expect(screen.queryByText(/This sandbox exists until/)).toBeNull();
 });
 
 test('a step that becomes done is announced once, and the last one ends the story', async () => {
-  answer('get', TOLD, 200, told(0));
-  await open('/');
+  await tell(0);
   const status = within(await card()).getByText('', { selector: 'span[role="status"]' });
   expect(status).toHaveTextContent('');
   answer('get', TOLD, 200, told(1));
@@ -106,9 +109,8 @@ test('a step that becomes done is announced once, and the last one ends the stor
 });
 
 test('Do it does the act, shows what it has changed, and leaves the focus in the card', async () => {
-  answer('get', TOLD, 200, told(1, { may_go_on: true }));
   const done = answer('post', '/story/next', 200, told(2));
-  const { user } = await open('/');
+  const { user } = await tell(1, { may_go_on: true });
   const act = await button('Do it');
   const again = vi.spyOn(queryClient, 'invalidateQueries');
   answer('get', TOLD, 200, told(2));
@@ -123,9 +125,8 @@ test('Do it does the act, shows what it has changed, and leaves the focus in the
 });
 
 test('an act that fails says why, until the next one', async () => {
-  answer('get', TOLD, 200, told(1, { may_go_on: true }));
   answer('post', '/story/next', 503, failure('The server is busy.', 'busy'));
-  const { user } = await open('/');
+  const { user } = await tell(1, { may_go_on: true });
   await user.click(await button('Do it'));
   const alert = await screen.findByText('The step was not done');
   expect(alert.closest('[role="alert"]')).toHaveTextContent('The server is busy.');
@@ -137,8 +138,7 @@ test('an act that fails says why, until the next one', async () => {
 });
 
 test('it folds to a button, also on the next visit, and unfolds again', async () => {
-  answer('get', TOLD, 200, told(1));
-  const { user } = await open('/');
+  const { user } = await tell(1);
   const toggle = await button('Story, step 2 of 3');
   expect(toggle).toHaveAttribute('aria-expanded', 'true');
   await user.click(toggle);
@@ -153,18 +153,16 @@ test('it folds to a button, also on the next visit, and unfolds again', async ()
 
 test('a card that was folded stays folded', async () => {
   localStorage.setItem('story_folded', 'true');
-  answer('get', TOLD, 200, told(1));
-  await open('/');
+  await tell(1);
   expect(await button('Story, step 2 of 3')).toHaveAttribute('aria-expanded', 'false');
   expect(screen.queryByRole('button', { name: 'Take it with me' })).toBeNull();
 });
 
 test('Keep for 7 days keeps it once', async () => {
-  answer('get', TOLD, 200, told(0));
   const kept = told(0, { ends_at: '2026-11-21T09:00:00.000Z', may_keep: false });
   const received = answer('post', '/story/keep', 200, kept);
   const shown = collectNotifications();
-  const { user } = await open('/');
+  const { user } = await tell(0);
   const keep = await button('Keep for 7 days');
   answer('get', TOLD, 200, kept);
   await user.click(keep);
@@ -177,8 +175,7 @@ test('Keep for 7 days keeps it once', async () => {
 });
 
 test('Start again asks first; Cancel changes nothing', async () => {
-  answer('get', TOLD, 200, told(1));
-  const { user } = await open('/');
+  const { user } = await tell(1);
   await user.click(await button('Start again'));
   const dialog = screen.getByRole('dialog', { name: 'Start the story again?' });
   expect(dialog).toHaveTextContent('All that has happened in this sandbox is lost');
@@ -207,9 +204,8 @@ test('Start again begins the story again by a new session, on the first page', a
 });
 
 test('a failure to start again is told in the dialog, and forgotten when it is closed', async () => {
-  answer('get', TOLD, 200, told(1));
   answer('post', '/story/again', 503, failure('The server is busy.', 'busy'));
-  const { user } = await open('/');
+  const { user } = await tell(1);
   await user.click(await button('Start again'));
   const dialog = screen.getByRole('dialog');
   await user.click(within(dialog).getByRole('button', { name: 'Start again' }));
@@ -221,7 +217,6 @@ test('a failure to start again is told in the dialog, and forgotten when it is c
 });
 
 test('Take it with me saves the sandbox as a file of the story’s name', async () => {
-  answer('get', TOLD, 200, told(1));
   const asked: (string | null)[] = [];
   provider.use(
     http.get('http://portal.test/story/file', ({ request }) => {
@@ -237,13 +232,10 @@ test('Take it with me saves the sandbox as a file of the story’s name', async 
     revokeObjectURL: () => {},
   });
   const saved: string[] = [];
-  const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
-    this: HTMLAnchorElement,
-  ) {
+  vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
     saved.push(this.download);
   });
-  onTestFinished(() => click.mockRestore());
-  const { user } = await open('/');
+  const { user } = await tell(1);
   await user.click(await button('Take it with me'));
   await waitFor(() => expect(saved).toEqual(['refused.mkopo']));
   expect(asked).toEqual(['Bearer token-1']);
@@ -251,34 +243,30 @@ test('Take it with me saves the sandbox as a file of the story’s name', async 
 });
 
 test('a file that can’t be had says why', async () => {
-  answer('get', TOLD, 200, told(1));
   answer('get', '/story/file', 503, failure('The server is busy.', 'busy'));
-  const { user } = await open('/');
+  const { user } = await tell(1);
   await user.click(await button('Take it with me'));
   const title = await screen.findByText('The file was not downloaded');
   expect(title.closest('[role="alert"]')).toHaveTextContent('The server is busy.');
 });
 
 test('an ended session is noticed by the download, too', async () => {
-  answer('get', TOLD, 200, told(1));
   answer('get', '/story/file', 401, failure('No session', 'no_session'));
-  const { user } = await open('/');
+  const { user } = await tell(1);
   await user.click(await button('Take it with me'));
   await waitFor(() => expect(session.token).toBeNull());
   expect(screen.queryByRole('region', { name: 'Story' })).toBeNull();
 });
 
 test('others are invited by an address for each role', async () => {
-  answer('get', TOLD, 200, told(1, { invitations: [{ role: 'supervisor', url: ADDRESS }] }));
-  const { user } = await open('/');
+  const { user } = await tell(1, { invitations: [{ role: 'supervisor', url: ADDRESS }] });
   expect(within(await card()).getByText(ADDRESS)).toBeVisible();
   await user.click(await button('Copy the address for Supervisor'));
   expect(await navigator.clipboard.readText()).toBe(ADDRESS);
 });
 
 test('a poll that fails keeps what was read, and says so until it succeeds', async () => {
-  answer('get', TOLD, 200, told(1));
-  await open('/');
+  await tell(1);
   await card();
   unreachable('get', TOLD);
   expect(await screen.findByText(NOT_READ)).toBeVisible();
@@ -309,8 +297,7 @@ test('a story that can’t be drawn costs nobody their screen', async () => {
 
 test('a sandbox that tells no story any more has no card, and is not asked again', async () => {
   const asked = answer('get', TOLD, 404, failure('This sandbox tells no story.', 'no_story'));
-  await open('/');
-  await heading('Dashboard');
+  await openDashboard();
   await waitFor(() => expect(asked).toHaveLength(1));
   await new Promise((resolve) => setTimeout(resolve, 2500));
   expect(asked).toHaveLength(1);
@@ -319,8 +306,7 @@ test('a sandbox that tells no story any more has no card, and is not asked again
 
 test('where no story is told, or nobody is signed in, there is no card and no call', async () => {
   goLive(undefined, { demo: true, sandbox: 'pr-12' });
-  const { router } = await open('/');
-  await heading('Dashboard');
+  const { router } = await openDashboard();
   expect(screen.queryByRole('region', { name: 'Story' })).toBeNull();
   goLive(undefined, { demo: true, sandbox: 'pr-12', story: true });
   localStorage.clear();

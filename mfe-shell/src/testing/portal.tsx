@@ -150,6 +150,13 @@ export async function open(address: InitialEntry) {
   return { router, user, click };
 }
 
+/** Opens the dashboard, and waits until it is drawn. */
+export async function openDashboard() {
+  const portal = await open('/');
+  await heading('Dashboard');
+  return portal;
+}
+
 /** The page's heading, once it is drawn. */
 export const heading = (name: string): Promise<HTMLElement> =>
   screen.findByRole('heading', { level: 1, name });

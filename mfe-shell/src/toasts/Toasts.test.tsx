@@ -6,14 +6,12 @@ import { Toasts } from './Toasts';
 
 beforeEach(() => {
   vi.useFakeTimers();
-  setPortalSettings({});
   renderPart(
     <>
       <button type="button">On the page</button>
       <Toasts />
     </>,
   );
-  return () => vi.useRealTimers();
 });
 
 const show = (...given: Parameters<typeof notify>) => act(() => notify(...given));

@@ -14,7 +14,7 @@ import {
 } from 'mfe-kit/testing';
 import { fireEvent } from '@testing-library/react';
 import { act } from 'react';
-import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import slice from '../slice';
 import { sampleReport } from './sample-live-report';
 
@@ -22,10 +22,7 @@ const REPORTS = '/api/v1/reports';
 
 beforeAll(() => Promise.all([import('./ReportsPage'), import('./LiveReports')]));
 
-beforeEach(() => {
-  setPortalSettings({ screens: 'live' });
-  return () => setPortalSettings({});
-});
+beforeEach(() => setPortalSettings({ screens: 'live' }));
 
 async function open(address = '/reports', report = sampleReport()) {
   const received = answer('get', REPORTS, 200, report);
@@ -70,7 +67,6 @@ test('the chart is read with a slider, and a table beside it has the same', asyn
 
 test('an open report is the new day’s after the deployment’s midnight, and when the tab is shown again', async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
-  onTestFinished(() => void vi.useRealTimers());
   vi.setSystemTime('2026-11-15T20:59:59.000Z');
   const { received } = await open('/reports?period=today', sampleReport({ period: 'today' }));
   const next = { period: 'today', from: '2026-11-15T21:00:00.000Z', to: '2026-11-15T21:00:01.000Z' } as const;
@@ -98,7 +94,6 @@ test('a bar is never wider than its column, of which a quarter by day has 92 on 
 
 test('a report that the server makes just before its midnight is read again', async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
-  onTestFinished(() => void vi.useRealTimers());
   vi.setSystemTime('2026-11-15T21:00:00.500Z');
   const { received } = await open('/reports', sampleReport({ to: '2026-11-15T20:59:59.900Z' }));
   answer('get', REPORTS, 200, sampleReport({ to: '2026-11-15T21:00:03.500Z' }));
@@ -154,12 +149,9 @@ test('Export Report saves a CSV', async () => {
     revokeObjectURL: () => {},
   });
   let saved = '';
-  const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
-    this: HTMLAnchorElement,
-  ) {
+  vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
     saved = this.download;
   });
-  onTestFinished(() => click.mockRestore());
   await user.click(screen.getByRole('button', { name: 'Export Report' }));
   expect(saved).toBe('report-disbursements-week-2026-11-15.csv');
   expect(made[0]?.type).toBe('text/csv;charset=utf-8');

@@ -12,7 +12,7 @@ import {
 } from 'mfe-kit/testing';
 import { delay, http, HttpResponse } from 'msw';
 import { act } from 'react';
-import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import slice from '../slice';
 
 const RECORDS_PATH = '/api/v1/disbursement-records';
@@ -48,10 +48,6 @@ async function choose(user: Awaited<ReturnType<typeof open>>['user'], box: strin
 
 // Otherwise the first test would wait for the page's code.
 beforeAll(() => import('./TransactionsPage'));
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 test('REQ-275 REQ-299 REQ-303 the first seven rows are shown, with the count under the title', async () => {
   await open();
@@ -402,10 +398,7 @@ test('an expired session shows no stale list', async () => {
 });
 
 describe('in a portal whose screens are live', () => {
-  beforeEach(() => {
-    setPortalSettings({ screens: 'live' });
-    return () => setPortalSettings({});
-  });
+  beforeEach(() => setPortalSettings({ screens: 'live' }));
 
   const THREE = [
     disbursementRecord({ id: 'PAY-1', amount: 10_000, created_at: '2026-11-10T09:00:00.000Z' }),
@@ -434,8 +427,7 @@ describe('in a portal whose screens are live', () => {
       createObjectURL: (blob: Blob) => `blob:${made.push(blob)}`,
       revokeObjectURL: () => {},
     });
-    const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockReturnValue();
-    onTestFinished(() => click.mockRestore());
+    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockReturnValue();
     const { user } = await open('/transactions?min=20000', THREE);
     await user.click(screen.getByRole('button', { name: 'Export CSV' }));
     const file = new FileReader();

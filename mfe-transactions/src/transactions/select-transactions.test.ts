@@ -6,30 +6,12 @@ import { isFiltering, selectTransactions, type TransactionFilter } from './selec
 
 const EVERYTHING: TransactionFilter = { search: '', status: 'all', type: 'all', filters: NO_FILTERS };
 
+const BY_WANJIRU = { mpesa_ref: null, user_first_name: 'Wanjiru', user_last_name: 'Maina' };
+
 const transactions = [
-  disbursementRecord({
-    id: 'PAY-00001',
-    loan_id: 'LN-2026-00917',
-    mpesa_ref: 'UKE7Q2M9XA',
-    user_first_name: 'Achieng',
-    user_last_name: 'Otieno',
-  }),
-  disbursementRecord({
-    id: 'PAY-00002',
-    loan_id: 'LN-2026-00404',
-    mpesa_ref: null,
-    status: 'FAILED',
-    user_first_name: 'Wanjiru',
-    user_last_name: 'Maina',
-  }),
-  disbursementRecord({
-    id: 'PAY-00003',
-    loan_id: 'LN-2026-00405',
-    mpesa_ref: null,
-    status: 'PENDING',
-    user_first_name: 'Wanjiru',
-    user_last_name: 'Maina',
-  }),
+  disbursementRecord({ id: 'PAY-00001', loan_id: 'LN-2026-00917', mpesa_ref: 'UKE7Q2M9XA' }),
+  disbursementRecord({ ...BY_WANJIRU, id: 'PAY-00002', loan_id: 'LN-2026-00404', status: 'FAILED' }),
+  disbursementRecord({ ...BY_WANJIRU, id: 'PAY-00003', loan_id: 'LN-2026-00405', status: 'PENDING' }),
 ].map(transactionFrom);
 
 const found = (filter: Partial<TransactionFilter>) =>
