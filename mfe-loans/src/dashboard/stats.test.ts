@@ -37,9 +37,14 @@ test('REQ-172 REQ-173 REQ-176 REQ-362 the count is of pending loans, the total o
 const IN_NEW_YORK = { time_zone: 'America/New_York' };
 
 test.for([
-  ['REQ-174 REQ-177 today starts at local midnight', {}, 'disbursedToday', '2026-11-13T21:00Z'],
-  ['today is the deployment’s, not the browser’s', IN_NEW_YORK, 'disbursedToday', '2026-11-14T05:00Z'],
-  ['REQ-175 REQ-178 a week starts at midnight 7 days ago', {}, 'disbursedThisWeek', '2026-11-06T21:00Z'],
+  ['REQ-174 REQ-177 today starts at local midnight', {}, 'disbursedToday', '2026-11-13T21:00:00.000Z'],
+  ['today is the deployment’s, not the browser’s', IN_NEW_YORK, 'disbursedToday', '2026-11-14T05:00:00.000Z'],
+  [
+    'REQ-175 REQ-178 a week starts at midnight 7 days ago',
+    {},
+    'disbursedThisWeek',
+    '2026-11-06T21:00:00.000Z',
+  ],
 ] as const)('%s', ([, settings, figure, start]) => {
   setPortalSettings(settings);
   const before = paid(1, new Date(Date.parse(start) - 1).toISOString());
