@@ -6,7 +6,7 @@ use semver::Version;
 
 use crate::{
     build::SliceName,
-    builds::{Bundled, SliceBuild, SliceBuilds, all, locked},
+    builds::{Bundled, SliceBuild, SliceBuilds, locked, read_all},
     of_world::Slices,
 };
 use base::{clock::UnixMillis, error::Failure};
@@ -18,10 +18,12 @@ use store::{Connection, query};
 /// # Errors
 /// When the database fails; earlier builds stay deleted.
 pub async fn delete_old(slices: &Slices, keep: usize, now: UnixMillis) -> Result<u64, Failure> {
+    let bundled = Bundled::of(slices).await?;
+    let all = read_all(&mut slices.database.read().await?, &bundled).await?;
     let mut deleted = 0;
-    for slice in all(slices).await? {
+    for slice in all {
         for version in old_builds(&slice, keep) {
-            let (name, bundled) = (SliceName::from_request(&slice.name)?, Bundled::of(slices).await?);
+            let (name, bundled) = (SliceName::from_request(&slice.name)?, bundled.clone());
             let is_deleted = slices
                 .database
                 .write_in_turn(async move |connection: &mut Connection| {

@@ -12,13 +12,15 @@ use store::{
     rows::{self, Rows},
 };
 
-const MIB: i64 = 1024 * 1024;
+/// The bound on the snapshots of a world.
+struct Bound {
+    count: i64,
+    mib: i64,
+}
 
-/// The most snapshots of `main`, and the most room that they take, in MiB.
-const OF_MAIN: (i64, i64) = (100, 4096);
+const OF_MAIN: Bound = Bound { count: 100, mib: 4096 };
 
-/// The same of another sandbox.
-const OF_A_SANDBOX: (i64, i64) = (20, 64);
+const OF_A_SANDBOX: Bound = Bound { count: 20, mib: 64 };
 
 /// A snapshot, without its content.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
@@ -83,7 +85,7 @@ const SAVE_TABLE: &str = "INSERT INTO snapshot_table (name, table_name, content)
 /// [`Failure::BadValue`] if there are too many snapshots, or they take too much room.
 pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
-    let (count, mib) = if sandbox.is_main() { OF_MAIN } else { OF_A_SANDBOX };
+    let Bound { count, mib } = if sandbox.is_main() { OF_MAIN } else { OF_A_SANDBOX };
     let entry = Entry::of(EventKind::SnapshotSaved).about(&name.0);
     trail
         .write(sandbox.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
@@ -101,7 +103,7 @@ pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapsh
                 query(SAVE_TABLE).bind_all((&name.0, table.name, content)).execute(&mut *connection).await?;
             }
             let taken: i64 = query_scalar(BYTES).fetch_one(connection).await?;
-            if taken > mib * MIB {
+            if taken > mib * 1024 * 1024 {
                 return Err(Failure::BadValue(format!(
                     "There is no room: snapshots take at most {mib} MiB; remove one first"
                 )));
