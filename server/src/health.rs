@@ -11,13 +11,14 @@ use prometheus_client::encoding::prometheus_text;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{
-    monitoring::metrics::{Format, Now},
-    sandboxes::Sandbox,
-};
+use crate::log;
 use base::error::Failure;
 use store::shared_clock;
 use web::accept;
+use worlds::{
+    metrics::{Format, Now},
+    sandboxes::Sandbox,
+};
 
 /// Timeout for the database to answer a readiness check.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -83,7 +84,13 @@ async fn metrics(
     let forwarded = server.provider.as_ref().map(|provider| provider.held.counts());
     let has_live_screens = server.other_settings.has_live_screens();
     let event_streams = has_live_screens.then(|| server.event_streams.load(Relaxed));
-    let now = Now { database: server.database.load(), forwarded, sandboxes, event_streams };
+    let now = Now {
+        database: server.database.load(),
+        forwarded,
+        sandboxes,
+        event_streams,
+        log_lines_lost: log::lines_lost(),
+    };
     // Names of slices may be in any script.
     let (format, content_type) = if accept::asks_for(&headers, OPEN_METRICS) {
         (Format::OpenMetrics, "application/openmetrics-text; version=1.0.0; charset=utf-8")

@@ -1,22 +1,22 @@
 //! Which calls are served where, and who may make them.
 
-use axum::{Router, http::Method, middleware};
+use axum::{Router, http::Method, middleware, routing::any};
 use tower_http::cors::CorsLayer;
 
 use crate::{
-    console::{self, api_call},
     health,
     http::{
+        api_call,
         edge::{self, Edge},
         page_spans, portal, reference,
     },
-    sandboxes::Sandbox,
 };
 use base::error::Failure;
 use contract::API;
 use lending::{
     auth, auth::authenticate, loans, notifications, payouts, preferences, reports, rules, updates,
 };
+use worlds::sandboxes::Sandbox;
 
 /// The routes of the portal's listener.
 pub fn portal_router(sandbox: Sandbox) -> Router {
@@ -32,6 +32,7 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
         .merge(reference::page())
         .merge(health::routes())
         .merge(console::absent())
+        .route(health::METRICS, any(async || Failure::NotFound))
         .method_not_allowed_fallback(edge::method_not_allowed);
     behind_edge(sandbox, cross_origin, routes)
 }

@@ -34,7 +34,7 @@ const CHANGES = [
   },
   {
     what: 'a page of the console',
-    file: 'server/src/console/faults/page.rs',
+    file: 'server/crates/console/src/faults/page.rs',
     line: '"No faults"',
     changed: (turn) => `"No faults, ${turn}"`,
   },

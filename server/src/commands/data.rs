@@ -1,8 +1,8 @@
 //! `mkopo data`: copies all data to another database, backs it up and restores it.
 
-use crate::console::data;
 use anyhow::ensure;
 use base::clock::Clock;
+use console::data;
 use indicatif::HumanCount;
 use lending::events::Trail;
 use store::{Database, url::DatabaseUrl};

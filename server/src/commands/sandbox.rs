@@ -11,8 +11,9 @@ use super::{
     server::{Body, ServerArguments, given},
     terminal::{elements, print_list, text},
 };
-use crate::{console::stories::read_file, sandboxes::Name};
+use console::stories::read_file;
 use lending::demo::Recording;
+use worlds::sandboxes::Name;
 
 /// The arguments of `mkopo sandbox`.
 #[derive(clap::Args, Debug)]

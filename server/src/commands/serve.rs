@@ -9,13 +9,12 @@ use tokio::{net::TcpListener, signal};
 use super::{backup::begin_from, folder_lock};
 use crate::{
     http::connections::{self, Limits},
-    monitoring::log,
-    router,
-    sandboxes::{Sandbox, open_files},
+    log, router,
 };
 use base::{clock::Clock, randomness::Randomness};
 use lending::{demo, outbox};
 use settings::{ConsoleListen, Settings};
+use worlds::sandboxes::{Sandbox, open_files};
 
 /// Timeout of a shutdown for running payouts: a payout is answered within 8 s.
 const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);

@@ -11,9 +11,9 @@ use ureq::{
     tls::{Certificate, RootCerts, TlsConfig},
 };
 
-use crate::sandboxes::{HEADER as SANDBOX, Name};
 use settings::{ConsoleListen, provider::ProviderUrl, secret_in, values};
 use slices::deploy;
+use worlds::sandboxes::{HEADER as SANDBOX, Name};
 
 /// The service that a command calls.
 #[derive(clap::Args, Debug)]

@@ -9,7 +9,7 @@ use super::{
     server::{Body, ServerArguments, given},
     terminal::{self, elements, print_list},
 };
-use crate::console::stories::read_file;
+use console::stories::read_file;
 
 /// The operations on stories.
 #[derive(clap::Subcommand, Debug)]

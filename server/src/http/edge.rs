@@ -16,14 +16,12 @@ use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::{Instrument, Span};
 
-use crate::{
-    http::shared_body::SharedBody,
-    sandboxes::{Sandbox, not_found_page},
-};
+use crate::http::shared_body::SharedBody;
 use base::error::{Failure, FailureFormat, PROBLEM_JSON, failure_media_type};
 use contract::API;
 use settings::Settings;
 use web::accept::{self, items, quality};
+use worlds::sandboxes::{Sandbox, not_found_page};
 
 /// Maximum size of a request body, in bytes.
 pub const BODY_LIMIT: usize = 64 * 1024;

@@ -6,10 +6,10 @@ use axum::{
 };
 use serde_json::json;
 
-use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use slices::Bucket;
 use web::ready_body::ReadyBody;
+use worlds::sandboxes::Sandbox;
 
 /// `/slices.json`.
 pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Failure> {

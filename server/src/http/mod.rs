@@ -1,13 +1,19 @@
 //! HTTP plumbing between the network and the handlers.
 
+// The middleware of the portal's API.
+pub mod api_call;
 // The charset of text files.
 mod charset;
 // Connections, with their limits and timeouts.
 pub mod connections;
 // The middleware around every call.
 pub mod edge;
+// Faults in calls.
+mod inject;
 // The list of slices that a page loads.
 mod live_slices;
+// Calls in progress, for Traffic.
+mod observed;
 mod open_connections;
 // Acts of people on pages, as spans of traces.
 pub mod page_spans;

@@ -10,11 +10,11 @@ use std::time::{Duration, SystemTime};
 use axum::{Router, extract::Request, http::StatusCode, routing::post};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use lending::auth::client_address::ClientAddress;
 use slices::page_call::{self, MaxSize};
 use traces::{PageSpan, SpanId, TraceId};
+use worlds::sandboxes::Sandbox;
 
 const MAX_SIZE: MaxSize = (8 * 1024, "8 KiB");
 

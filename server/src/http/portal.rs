@@ -18,11 +18,11 @@ use percent_encoding::percent_decode_str;
 use tower_http::services::{ServeDir, ServeFile};
 
 use super::{charset, live_slices};
-use crate::sandboxes::Sandbox;
 use base::error::Failure;
 use settings::Settings;
 use slices::{SLICES_FOLDER, Slices, files, live_shell, shell_build};
 use web::{accept, notice};
+use worlds::sandboxes::Sandbox;
 
 const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");

@@ -12,10 +12,10 @@ use syn::{Attribute, ItemUse, Macro, Path, UseTree, visit::Visit};
 use crate::sources::{self, Source};
 
 /// The files that mount routes: the only ones that may use another folder's `api.rs` or `page.rs`.
-const ROUTERS: [&str; 2] = ["mkopo/router.rs", "mkopo/console/mod.rs"];
+const ROUTERS: [&str; 2] = ["mkopo/router.rs", "console/lib.rs"];
 
 /// Modules that only share the name of doors.
-const NOT_DOORS: [&str; 2] = ["mkopo/console/view/page.rs", "lending/lists/page.rs"];
+const NOT_DOORS: [&str; 2] = ["console/view/page.rs", "lending/lists/page.rs"];
 
 /// The paths that a source uses, each from the name of its crate.
 struct Uses<'a> {
@@ -75,6 +75,13 @@ impl<'a> Uses<'a> {
         }
     }
 
+    fn add_outside_use(&mut self, path: &[String]) {
+        // A single name is an item of this module, a variable, or imported by a `use`.
+        if path.len() > 1 {
+            self.add(path);
+        }
+    }
+
     fn add_use(&mut self, before: &[String], tree: &UseTree) {
         let with = |name: String| [before, &[name]].concat();
         let (path, name) = match tree {
@@ -100,7 +107,7 @@ impl<'a> Uses<'a> {
             match token {
                 TokenTree::Ident(name) if colons == 2 && !path.is_empty() => path.push(name.to_string()),
                 TokenTree::Ident(name) => {
-                    self.add(&path);
+                    self.add_outside_use(&path);
                     path = vec![name.to_string()];
                 }
                 TokenTree::Punct(mark) if mark.as_char() == ':' => {
@@ -108,14 +115,16 @@ impl<'a> Uses<'a> {
                     continue;
                 }
                 TokenTree::Group(group) => {
-                    self.add(&std::mem::take(&mut path));
+                    self.add_outside_use(&std::mem::take(&mut path));
                     self.add_tokens(group.stream());
                 }
-                TokenTree::Punct(_) | TokenTree::Literal(_) => self.add(&std::mem::take(&mut path)),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {
+                    self.add_outside_use(&std::mem::take(&mut path));
+                }
             }
             colons = 0;
         }
-        self.add(&path);
+        self.add_outside_use(&path);
     }
 }
 
@@ -128,10 +137,7 @@ impl Visit<'_> for Uses<'_> {
 
     fn visit_path(&mut self, path: &Path) {
         let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        // A single name is an item of this module, a variable, or imported by a `use`.
-        if names.len() > 1 {
-            self.add(&names);
-        }
+        self.add_outside_use(&names);
         syn::visit::visit_path(self, path);
     }
 

@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
 use lending::{demo, payouts};
-use mkopo::sandboxes::Name;
 use serde_json::{Value, json};
 use store::Connection;
+use worlds::sandboxes::Name;
 
 use crate::{
     browser::{Browser, hidden_fields, words},

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
 use lending::demo;
-use mkopo::retention;
 use serde_json::{Value, json};
+use worlds::retention;
 
 use crate::{
     browser::{Browser, post},

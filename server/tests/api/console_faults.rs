@@ -2,15 +2,13 @@ use std::{collections::BTreeSet, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use insta::assert_snapshot;
-use mkopo::{
-    faults::{self, NewFault},
-    http::connections::Limits,
-};
+use mkopo::http::connections::Limits;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
+use worlds::faults::{self, NewFault};
 
 use crate::{
     browser::{Browser, html, words},

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::LazyLock, time::Duration};
 use ::contract::{Differences, Operation};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use base::{error::Failure, kes::Kes};
+use console::ConsoleRefusal;
 use jsonschema::Validator;
 use lending::{
     auth::{AuthRefusal, Role},
@@ -16,15 +17,14 @@ use lending::{
     preferences::Language,
     reports::{About, Period, Unit},
 };
-use mkopo::{
-    console::ConsoleRefusal,
-    faults::{self, FaultPhase, FaultRefusal},
-    sandboxes::SandboxRefusal,
-};
 use provider::ProviderRefusal;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::to_raw_value};
 use slices::SliceRefusal;
+use worlds::{
+    faults::{self, FaultPhase, FaultRefusal},
+    sandboxes::SandboxRefusal,
+};
 
 fn all() -> &'static Value {
     ::contract::json().unwrap()

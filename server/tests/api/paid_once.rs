@@ -4,13 +4,13 @@ use std::{pin::pin, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use base::clock::Clock;
+use console::data::{Start, reset};
 use lending::{
     demo::{DemoData, FIRST_SEED},
     events::Trail,
     mobile_money::Outcome,
     payouts,
 };
-use mkopo::console::data::{Start, reset};
 use serde_json::{Value, json};
 
 use crate::{

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use mkopo::retention;
 use serde_json::json;
+use worlds::retention;
 
 use crate::{
     slices::{build, portal, publish},

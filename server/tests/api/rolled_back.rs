@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use mkopo::retention;
 use serde_json::{Value, json};
 use slices::watch;
+use worlds::retention;
 
 use crate::{
     browser::{Browser, html, words},

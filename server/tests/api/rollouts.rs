@@ -5,8 +5,8 @@ use axum::{
     http::{Method, Request, StatusCode, header},
 };
 use insta::assert_snapshot;
-use mkopo::retention;
 use serde_json::{Value, json};
+use worlds::retention;
 
 use crate::{
     browser::Browser,

@@ -8,8 +8,8 @@ use axum::{
 };
 use futures::future::join_all;
 use lending::demo;
-use mkopo::sandboxes;
 use serde_json::{Value, json};
+use worlds::sandboxes;
 
 use crate::{
     browser::{Browser, cookie_of, csrf, get, html, post, words},

@@ -6,9 +6,9 @@ use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
 };
-use mkopo::retention;
 use serde_json::{Value, json};
 use store::query_as;
+use worlds::retention;
 
 use crate::{
     browser::{Browser, html, words},

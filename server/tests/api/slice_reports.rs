@@ -6,10 +6,10 @@ use axum::{
     body::Body,
     http::{HeaderValue, Method, Request, StatusCode, header},
 };
-use mkopo::retention;
 use serde_json::{Value, json};
 use slices::watch;
 use store::query_as;
+use worlds::retention;
 
 use crate::{
     slices::{build, publish, started},

@@ -6,14 +6,14 @@ use syn::{Attribute, File, Item};
 
 /// A file of the program.
 pub struct Source {
-    /// Starts with the name of its crate: `mkopo/console/mod.rs`.
+    /// Starts with the name of its crate: `console/view/mod.rs`.
     pub path: PathBuf,
     /// Without unit tests.
     pub file: File,
 }
 
 impl Source {
-    /// The path of its module: `mkopo/console/faults/page.rs` is `mkopo::console::faults::page`.
+    /// The path of its module: `console/faults/page.rs` is `console::faults::page`.
     pub fn module(&self) -> Vec<String> {
         let mut module: Vec<String> =
             self.path.with_extension("").iter().map(|name| name.to_str().unwrap().to_owned()).collect();

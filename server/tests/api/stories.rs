@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fmt::Write, time::Instant};
 
 use axum::http::{Method, StatusCode};
+use console::stories::{Stories, Story, schema};
 use insta::assert_snapshot;
-use mkopo::console::stories::{Stories, Story, schema};
 use serde_json::{Value, json};
 
 use crate::{

@@ -7,8 +7,8 @@ use axum::{
     http::{Method, Request, StatusCode, header},
 };
 use futures::future::join_all;
-use mkopo::sandboxes;
 use serde_json::{Value, json};
+use worlds::sandboxes;
 
 use crate::{
     browser::{Browser, html},

@@ -1,0 +1,112 @@
+//! Sets the sandbox's clock, which determines sessions, codes, limits, receipts and dates.
+
+pub(super) mod api;
+pub(super) mod page;
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use base::{
+    clock::{SETTABLE, Setting, UnixMillis, duration},
+    error::Failure,
+};
+use lending::{
+    events::{Entry, EventKind, Trail},
+    world::{store_clock, stored_clock},
+};
+use store::Connection;
+use worlds::sandboxes::Sandbox;
+
+/// The state of the clock.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ClockState {
+    /// The time.
+    pub now: UnixMillis,
+    /// The offset from the real time, in ms.
+    pub offset_ms: i64,
+    /// `true` if the clock is stopped.
+    pub frozen: bool,
+}
+
+/// A change of the clock, applied in this order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Change {
+    /// The new time, which can be in the past.
+    pub now: Option<UnixMillis>,
+    /// The time to move forward.
+    pub advance: Option<Duration>,
+    /// `true` to stop the clock, `false` to start it.
+    pub frozen: Option<bool>,
+}
+
+/// A change of the clock, as it is written in a call.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockChange {
+    now: Option<String>,
+    advance: Option<String>,
+    frozen: Option<bool>,
+}
+
+impl ClockChange {
+    /// The change.
+    ///
+    /// # Errors
+    /// [`Failure::BadValue`] for what is no time or duration.
+    pub fn checked(self) -> Result<Change, Failure> {
+        let now = self.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
+        let advance = self.advance.as_deref().map(duration).transpose()?;
+        Ok(Change { now, advance, frozen: self.frozen })
+    }
+}
+
+/// The current state of the clock.
+pub fn state(sandbox: &Sandbox) -> ClockState {
+    ClockState::of(sandbox.clock.setting(), sandbox.clock.unset_now())
+}
+
+impl ClockState {
+    /// The state of a clock with `setting` at the real time `real`.
+    fn of(setting: Setting, real: UnixMillis) -> Self {
+        let Setting { offset_ms, frozen_at } = setting;
+        let now = frozen_at.unwrap_or(UnixMillis(real.0.saturating_add(offset_ms)));
+        Self { now, offset_ms: now.0.saturating_sub(real.0), frozen: frozen_at.is_some() }
+    }
+}
+
+/// Sets the clock of all servers on the same database.
+///
+/// # Errors
+/// [`Failure::BadValue`] for a time outside the years 2006 to 2099.
+pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<ClockState, Failure> {
+    let real = sandbox.clock.unset_now();
+    let advance_ms = change.advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+    let advance = advance_ms.map(|ms| format!("{:#}", SignedDuration::from_millis(ms)));
+    let entry = Entry::of(EventKind::ClockSet).with_some("now", change.now).with_some("advance", advance);
+    let entry = entry.with_some("frozen", change.frozen);
+    let setting = trail
+        .write(sandbox.database.begin().await?, [entry], async move |connection: &mut Connection| {
+            let setting = changed(stored_clock(connection).await?, real, change)?;
+            store_clock(connection, setting).await?;
+            Ok(setting)
+        })
+        .await?;
+    Ok(ClockState::of(setting, real))
+}
+
+/// Sets the clock of all servers on the same database back to the real time.
+pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
+    let unset = async |connection: &mut Connection| Ok(store_clock(connection, Setting::default()).await?);
+    trail.write(sandbox.database.begin().await?, [Entry::of(EventKind::ClockSet)], unset).await
+}
+
+fn changed(setting: Setting, real: UnixMillis, change: Change) -> Result<Setting, Failure> {
+    let shown = ClockState::of(setting, real);
+    let now = change.now.unwrap_or(shown.now).plus(change.advance.unwrap_or_default());
+    if !now.is_settable() {
+        return Err(Failure::BadValue(SETTABLE.to_owned()));
+    }
+    Ok(Setting::at(Some(now), change.frozen.unwrap_or(shown.frozen), real))
+}

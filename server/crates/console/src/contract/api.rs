@@ -1,0 +1,16 @@
+//! The API of the differences from the contract.
+
+use axum::{Json as Answer, Router, routing::get};
+
+use super::report;
+use provider::Report;
+use worlds::sandboxes::Sandbox;
+
+/// Routes, relative to the console's API.
+pub fn routes() -> Router {
+    Router::new().route("/contract", get(differences))
+}
+
+async fn differences(sandbox: Sandbox) -> Answer<Report> {
+    Answer(report(&sandbox))
+}

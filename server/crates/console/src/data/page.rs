@@ -1,0 +1,164 @@
+//! Snapshots, and the reset to the demo data.
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use crate::{
+    data::{
+        self, Start,
+        snapshots::{self, Name, Snapshot},
+    },
+    view::{
+        form::{Button, Field, Submit},
+        frame::{Frame, SuccessMessages, card, empty_state},
+        icon::Icon,
+        page::Page,
+        table::{Hidden, Left, table},
+        visit::{Done, FieldError, Question, Visit},
+        words::{count, timestamp},
+    },
+};
+use base::error::Failure;
+use lending::demo::{self, DemoData};
+
+const SUCCESS: SuccessMessages = &[
+    ("reset", "The demo data is restored."),
+    ("emptied", "There are no loans and no payouts; the demo accounts can sign in."),
+    ("saved", "Saved as {}."),
+    ("restored", "{} is restored: data, messages, faults, scenario and clock."),
+    ("removed", "{} is removed."),
+];
+
+const RESET: Question = Question {
+    title: "Reset to the demo data?",
+    consequence: "All current data is lost; snapshots are kept. Everyone is signed out of the portal.",
+    yes: "Reset",
+};
+
+const EMPTY: Question = Question {
+    title: "Reset without loans and payouts?",
+    consequence: "All current data is lost, and only the demo accounts exist; snapshots are kept. Everyone is \
+                  signed out of the portal.",
+    yes: "Reset",
+};
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let snapshots = snapshots::all(&mut visit.sandbox.database.read().await?).await?;
+    let frame = Frame::of(Page::Data).count(count(snapshots.len(), "snapshot")).success_messages(SUCCESS);
+    Ok(visit.page(frame, || {
+        let table = if snapshots.is_empty() {
+            empty_state(Icon::STORE, "No snapshots yet", "Save one before a test and restore it afterwards.")
+        } else {
+            listed(&visit, snapshots)
+        };
+        view! {
+            <div class="two">
+                {card("snapshots", "Snapshots", view! { {save_form(&visit)}{table} })}
+                {reset_form(&visit)}
+            </div>
+        }
+    }))
+}
+
+fn save_form(visit: &Visit) -> AnyView {
+    let name = Field::text("name", "Name").hint(
+        "Letters, digits, dashes, dots and underscores. An existing snapshot with this name is overwritten.",
+    );
+    visit.form("save", "tools", [name], Submit::Main("Save all data"))
+}
+
+fn listed(visit: &Visit, snapshots: Vec<Snapshot>) -> AnyView {
+    let rows = snapshots.into_iter().map(|Snapshot { name, saved_at }| {
+        let restore = Button::new("restore", "Restore")
+            .about(format!("Restore {name}"))
+            .confirm(format!("Restore {name}?"), "It replaces all current data.")
+            .field("name", name.clone());
+        let remove = Button::new("remove", "Remove")
+            .quiet()
+            .about(format!("Remove {name}"))
+            .confirm(format!("Remove {name}?"), "It can no longer be restored.")
+            .field("name", name.clone());
+        view! {
+            <tr>
+                <td><b>{name}</b></td>
+                <td class="more" data-label="Saved">{timestamp(saved_at)}</td>
+                <td class="act"><div class="row">{visit.sandbox.settings.allows_tools().then(|| visit.button(restore))}{visit.button(remove)}</div></td>
+            </tr>
+        }
+    });
+    table([Left("Name"), Left("Saved"), Hidden("Actions")], rows)
+}
+
+fn reset_form(visit: &Visit) -> AnyView {
+    let form = if visit.sandbox.settings.demo {
+        let seed = Field::number("seed", "Seed")
+            .hint("The same seed makes the same data.")
+            .value(demo::FIRST_SEED.to_string());
+        view! {
+            <div class="in stack">
+                <p>
+                    "Ends all sessions, clears limits, messages, faults, recorded calls and the scenario, and sets the real time."
+                </p>
+                {visit.form("reset", "stack", [seed], Submit::Danger(RESET))}
+                {visit.button(
+                    Button::new("empty", "Reset without loans and payouts")
+                        .confirm(EMPTY.title, EMPTY.consequence),
+                )}
+            </div>
+        }
+        .into_any()
+    } else {
+        view! {
+            <p class="in muted">"In demo mode only: this server has real data, which must not be replaced."</p>
+        }
+        .into_any()
+    };
+    card("reset", "Reset to the demo data", form)
+}
+
+pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    let question = match visit.sent.text("act") {
+        "reset" => Some(RESET).filter(|_| seed(&visit).is_ok()),
+        "empty" => Some(EMPTY),
+        _ => None,
+    };
+    if let Some(question) = question.filter(|_| visit.needs_confirmation()) {
+        return Ok(visit.ask(Page::Data, question));
+    }
+    let outcome = perform(&visit).await;
+    visit.after(Page::Data, outcome, show).await
+}
+
+fn seed(visit: &Visit) -> Result<u64, FieldError> {
+    let seed = visit.sent.parsed::<u32>("seed", "whole number from 0 to 4294967295")?;
+    Ok(seed.map_or(demo::FIRST_SEED, u64::from))
+}
+
+async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+    let sandbox = &visit.sandbox;
+    let name = || Name::parse(visit.sent.text("name"));
+    match visit.sent.text("act") {
+        "reset" => {
+            data::reset(sandbox, Start::of(DemoData::Seeded(seed(visit)?)), &visit.trail).await?;
+            Ok(Done::new("reset"))
+        }
+        "empty" => {
+            data::reset(sandbox, Start::of(DemoData::Empty), &visit.trail).await?;
+            Ok(Done::new("emptied"))
+        }
+        "save" => {
+            let saved = snapshots::save(sandbox, name().map_err(FieldError::of("name"))?, &visit.trail).await;
+            let saved = saved.map_err(FieldError::of("name"))?;
+            Ok(Done::new("saved").with(saved.name))
+        }
+        "restore" => {
+            snapshots::restore(sandbox, name()?, &visit.trail).await?;
+            Ok(Done::new("restored").with(visit.sent.text("name")))
+        }
+        "remove" => {
+            snapshots::remove(sandbox, name()?, &visit.trail).await?;
+            Ok(Done::new("removed").with(visit.sent.text("name")))
+        }
+        _ => Err(FieldError::unknown_action()),
+    }
+}

@@ -1,0 +1,25 @@
+//! The API of the audit trail.
+
+use axum::{Json as Answer, Router, routing::get};
+
+use super::filter::GivenFilter;
+use base::error::Failure;
+use lending::events::{self, Event};
+use web::extract::Query;
+use worlds::sandboxes::Sandbox;
+
+/// Default number of events.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// Routes, relative to the console's API.
+pub fn routes() -> Router {
+    Router::new().route("/events", get(search_events))
+}
+
+async fn search_events(
+    sandbox: Sandbox,
+    Query(filter): Query<GivenFilter>,
+) -> Result<Answer<Vec<Event>>, Failure> {
+    let filter = filter.checked(DEFAULT_LIMIT, &sandbox.auth.fingerprints)?;
+    events::search(&mut sandbox.database.read().await?, &filter).await.map(Answer)
+}

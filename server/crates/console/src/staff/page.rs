@@ -1,0 +1,146 @@
+//! Staff accounts with their roles and sessions.
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use crate::{
+    staff::{self, Account, AccountChange},
+    view::{
+        form::Button,
+        frame::{Frame, SuccessMessages, empty_state, list_card},
+        icon::Icon,
+        page::Page,
+        table::{Hidden, Left, Right, table},
+        visit::{Done, FieldError, Visit},
+        words::{Tone, count, tag},
+    },
+};
+use base::{email::Email, error::Failure};
+use lending::auth::AuthRefusal;
+
+const REFRESH_MS: u32 = 3000;
+
+const SUCCESS: SuccessMessages = &[
+    ("changed", "{} is updated."),
+    ("activated", "{} can sign in again."),
+    ("deactivated", "{} is deactivated and all its sessions are ended."),
+    ("expired", "{} ended."),
+];
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let accounts = staff::all(&visit.sandbox).await?;
+    let open: i64 = accounts.iter().map(|account| account.open_sessions).sum();
+    let open = count(open, "open session");
+    let expire = visit.button(Button::new("expire", "End everybody's sessions").confirm(
+        "End everybody's sessions?",
+        "Everyone's next request returns 401, and the portal asks them to sign in.",
+    ));
+    let frame = Frame::of(Page::Staff)
+        .count(format!("{}, {open}", count(accounts.len(), "account")))
+        .action(expire)
+        .live(REFRESH_MS)
+        .success_messages(SUCCESS);
+    Ok(visit.page(frame, || {
+        let list = if accounts.is_empty() {
+            empty_state(Icon::USER, "No accounts yet", "Add one with `mkopo user add`.")
+        } else {
+            listed(&visit, accounts)
+        };
+        list_card("Accounts", "accounts", None, list)
+    }))
+}
+
+/// The roles' names, as in the API.
+const ROLES: [&str; 3] = ["admin", "supervisor", "agent"];
+
+fn listed(visit: &Visit, accounts: Vec<Account>) -> AnyView {
+    let rows = accounts.into_iter().map(|account| row(visit, account));
+    table([Left("Name"), Left("Account"), Right("Sessions"), Left("Role"), Hidden("Actions")], rows)
+}
+
+fn row(visit: &Visit, account: Account) -> AnyView {
+    let Account { id, email, first_name, last_name, phone_number, role, is_active, open_sessions, .. } =
+        account;
+    let email = email.to_string();
+    let button = |act, label: &'static str| {
+        Button::new(act, label)
+            .quiet()
+            .id(format!("{act}-{id}"))
+            .about(format!("{label} {email}"))
+            .field("email", email.clone())
+    };
+    let (state, toggle) = if is_active {
+        let deactivate = button("deactivate", "Deactivate")
+            .confirm(format!("Deactivate {email}?"), "All their sessions end.");
+        (tag(Tone::Good, "Active"), deactivate)
+    } else {
+        (tag(Tone::Bad, "Deactivated"), button("activate", "Activate"))
+    };
+    let toggle = visit.button(toggle);
+    let expire = (open_sessions > 0).then(|| visit.button(button("expire", "End sessions")));
+    let current = role.to_string();
+    let roles = ROLES
+        .map(|role| view! { <option value=role selected=role == current>{role}</option> })
+        .collect_view();
+    view! {
+        <tr>
+            <td>
+                <b><bdi>{first_name}" "{last_name}</bdi></b>
+                <span class="second">{email.clone()}</span>
+                <span class="second num">{phone_number}</span>
+            </td>
+            <td class="more" data-label="Account">{state}</td>
+            <td class="right num" data-label="sessions">{open_sessions}</td>
+            <td class="more" data-label="Role">
+                <form method="post" class="row">
+                    {visit.hidden_fields("role")}
+                    <input type="hidden" name="email" value=email.clone() />
+                    <select name="role" id=format!("role-{id}") aria-label=format!("Role of {email}")>
+                        {roles}
+                    </select>
+                    <button class="btn quiet" id=format!("save-{id}") aria-label=format!("Save the role of {email}")>
+                        "Save"
+                    </button>
+                </form>
+            </td>
+            <td class="act"><div class="row">{toggle}{expire}</div></td>
+        </tr>
+    }
+    .into_any()
+}
+
+pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    let outcome = perform(&visit).await;
+    visit.after(Page::Staff, outcome, show).await
+}
+
+async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+    let sandbox = &visit.sandbox;
+    let address = visit.sent.text("email");
+    let email = || Email::parse(address).ok_or(AuthRefusal::UserNotFound);
+    let set_active = |is_active| AccountChange { is_active: Some(is_active), role: None };
+    let (message, change) = match visit.sent.text("act") {
+        "role" => ("changed", AccountChange { is_active: None, role: Some(visit.sent.named("role")?) }),
+        "activate" => ("activated", set_active(true)),
+        "deactivate" => ("deactivated", set_active(false)),
+        "expire" => {
+            let account = if address.is_empty() { None } else { Some(email()?) };
+            let ended = staff::expire(sandbox, account, &visit.trail).await?;
+            return Ok(Done::new("expired").with(count(ended, "session")));
+        }
+        _ => return Err(FieldError::unknown_action()),
+    };
+    staff::change(sandbox, email()?, change, &visit.trail).await?;
+    Ok(Done::new(message).with(address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::listed::{assert_same, words_of};
+
+    #[test]
+    fn the_form_offers_each_role() {
+        assert_same(ROLES, &words_of("Role"), "Add a role to ROLES.");
+    }
+}

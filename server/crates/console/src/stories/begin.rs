@@ -1,0 +1,110 @@
+//! Makes a sandbox that tells a story.
+
+use std::sync::Arc;
+
+use super::{
+    file::Story,
+    folder::{File, refused},
+    told,
+};
+use crate::{
+    data::{self, Start},
+    loans,
+    refusal::ConsoleRefusal,
+    staff,
+};
+use ::slices::Mark;
+use base::error::Failure;
+use lending::{
+    demo::{DemoData, FIRST_SEED},
+    events::Trail,
+    rules,
+};
+use store::Connection;
+use worlds::{
+    faults,
+    sandboxes::{Made, Sandbox, Server, Wish, sync},
+};
+
+/// Makes a sandbox that begins as the story in `file` says. All of it is there, or nothing is made. Only the name, the
+/// expiry and the link are those of `wish`.
+///
+/// # Errors
+/// Those of [`Sandboxes::make`](worlds::sandboxes::Sandboxes::make); [`Failure::BadField`] for what the story has.
+pub async fn begin(server: &Arc<Server>, file: &File, wish: Wish, trail: &Trail) -> Result<Made, Failure> {
+    let Story { seed, clock, screens, .. } = &file.story;
+    let wish = Wish {
+        world: seed.map(|seed| seed.0),
+        now: clock.now.map(|now| now.0),
+        is_frozen: clock.frozen,
+        screens: *screens,
+        ..wish
+    };
+    let made = server.sandboxes.make(wish, trail).await?;
+    let filled = async {
+        let in_use = server.sandboxes.find(server, &made.record.name).await?;
+        fill(&in_use.sandbox, &file.name, &file.text, file.story.clone()).await
+    };
+    if let Err(failure) = filled.await {
+        server.sandboxes.remove(&made.record.name, &Trail::default()).await?;
+        let is_of_story = failure.status_and_code().0.is_client_error();
+        return Err(if is_of_story { refused(&failure.to_string()) } else { failure });
+    }
+    Ok(made)
+}
+
+/// Begins the story of `sandbox` again. All that has happened in it is gone.
+///
+/// # Errors
+/// [`ConsoleRefusal::NoStory`].
+pub async fn begin_again(sandbox: &Sandbox) -> Result<(), Failure> {
+    let (told, story) = told::stored(sandbox).await?.ok_or(ConsoleRefusal::NoStory)?;
+    let start = Start {
+        world: story.seed.map_or(DemoData::Seeded(FIRST_SEED), |seed| seed.0),
+        now: story.clock.now.map(|now| now.0),
+        is_frozen: story.clock.frozen,
+    };
+    data::reset(sandbox, start, &Trail::default()).await?;
+    sync::reload(sandbox).await?;
+    fill(sandbox, &told.name, &told.content, story).await
+}
+
+/// Adds all that the story has, besides the demo data, to a new sandbox.
+async fn fill(sandbox: &Sandbox, name: &str, content: &str, story: Story) -> Result<(), Failure> {
+    // That it was made is an event already.
+    let trail = Trail::default();
+    set_slices(sandbox, &story).await?;
+    for colleague in story.staff {
+        staff::open(sandbox, colleague.0, &trail).await?;
+    }
+    for loan in story.loans {
+        loans::approve(sandbox, 1, loan.0, &trail).await?;
+    }
+    if let Some(scenario) = story.scenario {
+        sandbox.mobile_money.change_scenario(scenario.0, &trail).await?;
+    }
+    for fault in story.faults {
+        faults::add(&sandbox.world, fault.0, &trail).await?;
+    }
+    if let Some(settings) = story.settings {
+        settings.check(&sandbox.world)?;
+        let world = &sandbox.world;
+        let set = async move |connection: &mut Connection| rules::set(world, connection, settings).await;
+        world.database.write(set).await?;
+    }
+    told::tell(sandbox, name, content).await?;
+    sync::reload(sandbox).await
+}
+
+async fn set_slices(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
+    let slices = &sandbox.slices;
+    for (name, version) in &story.slices {
+        let mark = Mark::now(slices, Some("a story".to_owned()), Trail::default())?;
+        let (name, version) = (name.0.clone(), version.clone());
+        ::slices::activate(slices, name, version, false, mark).await?;
+    }
+    for name in &story.breaks {
+        ::slices::publish_breaking(slices, &name.0).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! The page of a link. It makes a sandbox once somebody presses its button, and goes there.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Router,
+    extract::Path,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response, Result},
+    routing::get,
+};
+
+use super::{
+    File, Stories, begin,
+    entry::entry_url,
+    links::{self, Ended, Link},
+};
+use crate::{door::cross_site::is_own_site, view::words::duration_text};
+use base::error::Failure;
+use lending::{
+    auth::{client_address::ClientAddress, limits::network},
+    events::Trail,
+};
+use settings::Settings;
+use web::notice::{self, escaped};
+use worlds::sandboxes::{LONGEST_EXPIRY, OfLink, Sandbox, Wish};
+
+/// The routes on the portal's listener.
+pub fn routes(settings: &Settings) -> Router {
+    let stories = Arc::new(Stories::open(settings.stories.clone()));
+    Router::new().route("/open/{token}", get(show).post(open)).layer(Extension(stories))
+}
+
+async fn show(
+    sandbox: Sandbox,
+    Extension(stories): Extension<Arc<Stories>>,
+    Path(token): Path<String>,
+) -> Result<Response> {
+    let (link, file) = usable(&sandbox, &stories, &token).await?;
+    let text = file.story.text.as_ref().map(|text| format!("<p>{}</p>", escaped(text))).unwrap_or_default();
+    let body = format!(
+        "{text}<p>You get a sandbox of your own: the data is invented, and no money moves. It is gone after {}.</p>\
+         <form method=\"post\"><button>Open the sandbox</button></form>",
+        duration_text(link.lives_for()).replace(' ', "\u{a0}"),
+    );
+    Ok(page(&sandbox, StatusCode::OK, &file.story.title.0, &body))
+}
+
+async fn open(
+    sandbox: Sandbox,
+    Extension(stories): Extension<Arc<Stories>>,
+    ClientAddress(address): ClientAddress,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let server = &sandbox.server;
+    let now = sandbox.clock.unset_now();
+    if server.openings.count(&network(address), now).is_err() {
+        let heading = "Too many openings from your network";
+        return Ok(refused(&sandbox, StatusCode::TOO_MANY_REQUESTS, heading, "Try again in a minute."));
+    }
+    // Another site's page must not use a link up.
+    if !is_own_site(&headers) {
+        let text = "Pages of other sites can't open it.";
+        return Ok(refused(&sandbox, StatusCode::FORBIDDEN, "Open the address itself", text));
+    }
+    let (link, file) = usable(&sandbox, &stories, &token).await?;
+    if !links::claim(server, &link).await? {
+        // Somebody has used it up or revoked it meanwhile.
+        usable(&sandbox, &stories, &token).await?;
+        return Ok(gone(&sandbox));
+    }
+    let of_link = OfLink { link_id: link.id.clone(), ends_at: now.plus(link.lives_for()) };
+    let wish = Wish { expires_in: LONGEST_EXPIRY, of_link: Some(of_link), ..Wish::default() };
+    let trail = Trail::by("a guest", Some(address), now).noting(format!("story {}", file.name));
+    let made = match begin(server, &file, wish, &trail).await {
+        Ok(made) => made,
+        Err(failure) => {
+            links::release(server, &link).await?;
+            let (status, _) = failure.status_and_code();
+            if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::INSUFFICIENT_STORAGE) {
+                return Err(failure.into());
+            }
+            let text = "Sandboxes of others end all the time: try again in a few minutes.";
+            return Ok(refused(&sandbox, StatusCode::SERVICE_UNAVAILABLE, "All places are taken", text));
+        }
+    };
+    let role =
+        link.roles().first().copied().ok_or_else(|| Failure::Internal("a link without a role".to_owned()))?;
+    let to = entry_url(server, &made.record, role);
+    Ok((StatusCode::SEE_OTHER, [(header::LOCATION, to), (header::CACHE_CONTROL, "no-store".to_owned())])
+        .into_response())
+}
+
+/// The link with this token and its story.
+///
+/// # Errors
+/// The page that says why it makes no sandbox, or a failure.
+async fn usable(main: &Sandbox, stories: &Stories, token: &str) -> Result<(Link, Arc<File>)> {
+    if !main.is_main() || !main.server.sandboxes.are_on() {
+        return Err(Failure::NotFound.into());
+    }
+    let Some(link) = links::find(&main.server, token).await? else {
+        let text = "Ask whoever gave it to you for the whole address.";
+        return Err(refused(main, StatusCode::NOT_FOUND, "This link is not known", text).into());
+    };
+    let sentence = match link.ended(main.clock.unset_now()) {
+        None => {
+            let file = stories.find(&link.story).map_err(|_| gone(main))?;
+            return Ok((link, file));
+        }
+        Some(Ended::Revoked) => "This link was revoked",
+        Some(Ended::Over) => "This link is over",
+        Some(Ended::UsedUp) => "This link is used up",
+    };
+    let text =
+        "Ask whoever gave it to you for another one. Sandboxes that it has made stay until their time.";
+    Err(refused(main, StatusCode::GONE, sentence, text).into())
+}
+
+fn gone(main: &Sandbox) -> Response {
+    let text = "Ask whoever gave it to you for another one.";
+    refused(main, StatusCode::GONE, "The story of this link is gone", text)
+}
+
+fn refused(main: &Sandbox, status: StatusCode, heading: &str, text: &str) -> Response {
+    page(main, status, heading, &format!("<p>{text}</p>"))
+}
+
+/// A page whose form may lead to a sandbox, and that no search engine keeps.
+fn page(main: &Sandbox, status: StatusCode, heading: &str, body: &str) -> Response {
+    let everywhere = main.server.sandboxes.addresses.all_portals();
+    let mut answer = notice::form(status, &main.settings.brand, heading, body, &everywhere);
+    answer.headers_mut().insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
+    answer
+}

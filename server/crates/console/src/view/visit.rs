@@ -1,0 +1,237 @@
+//! A request of a signed-in operator for a page, and its response.
+
+use std::{str::FromStr, sync::atomic::AtomicBool};
+
+use super::page::Page;
+use crate::refusal::ConsoleRefusal;
+use axum::{
+    extract::FromRequestParts,
+    http::{StatusCode, header, request::Parts},
+    response::{IntoResponse, Response},
+};
+use base::error::Failure;
+use lending::events::Trail;
+use serde::{
+    Deserialize,
+    de::{
+        IntoDeserializer,
+        value::{Error, MapDeserializer, StrDeserializer},
+    },
+};
+use worlds::sandboxes::{Access, Name, Sandbox};
+
+/// The fields of a form or a query string.
+#[derive(Clone, Debug, Default)]
+pub struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// Parses `application/x-www-form-urlencoded`.
+    pub fn parse(bytes: &[u8]) -> Self {
+        Self(form_urlencoded::parse(bytes).into_owned().collect())
+    }
+
+    /// All fields.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The trimmed value of field `name`, or an empty string.
+    pub fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|field| field.0 == name).map_or("", |field| field.1.trim())
+    }
+
+    /// The trimmed value of field `name`, if not empty.
+    pub fn given(&self, name: &str) -> Option<&str> {
+        Some(self.text(name)).filter(|text| !text.is_empty())
+    }
+
+    /// The parsed value of field `name`, if not empty.
+    pub fn parsed<T: FromStr>(&self, name: &'static str, expected: &str) -> Result<Option<T>, FieldError> {
+        let parse = |text: &str| {
+            let failure = || Failure::BadValue(format!("{text:?} is not a {expected}"));
+            text.parse().map_err(|_| FieldError { field: name, failure: failure() })
+        };
+        self.given(name).map(parse).transpose()
+    }
+
+    /// The value that field `name` names, as in the API.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn named<'de, T: Deserialize<'de>>(&'de self, name: &'static str) -> Result<T, Failure> {
+        let given: StrDeserializer<'de, Error> = self.text(name).into_deserializer();
+        T::deserialize(given).map_err(|error| Failure::bad_field(name, error.to_string()))
+    }
+
+    /// The parameters `names` of the query string, as in the API; empty if they are not given.
+    ///
+    /// # Errors
+    /// [`Failure::BadParameter`].
+    pub fn parameters<'de, T: Deserialize<'de>>(&'de self, names: &[&'static str]) -> Result<T, Failure> {
+        let given = names.iter().map(|name| (*name, self.text(name)));
+        T::deserialize(MapDeserializer::<_, Error>::new(given))
+            .map_err(|error| Failure::BadParameter(error.to_string()))
+    }
+}
+
+/// The error of a rejected form, and the field to show it at.
+#[derive(Debug)]
+pub struct FieldError {
+    /// The field; empty if the error is not about a field.
+    pub field: &'static str,
+    /// The error.
+    pub failure: Failure,
+}
+
+impl FieldError {
+    /// Attributes failures to `field`.
+    pub fn of(field: &'static str) -> impl Fn(Failure) -> Self {
+        move |failure| Self { field, failure }
+    }
+
+    /// The status of the response.
+    pub fn status(&self) -> StatusCode {
+        self.failure.status_and_code().0
+    }
+
+    /// The error for a page that has no form with the submitted name.
+    pub fn unknown_action() -> Self {
+        Failure::BadValue("This page does not have this form".to_owned()).into()
+    }
+}
+
+impl<F: Into<Failure>> From<F> for FieldError {
+    fn from(failure: F) -> Self {
+        let failure = failure.into();
+        Self { field: failure.field().unwrap_or_default(), failure }
+    }
+}
+
+/// A request extension that [`crate::door`] adds for signed-in operators.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    /// The id of the sign-in.
+    pub id: String,
+    /// The name in the audit trail. It is different for each sign-in: everybody has the same token.
+    pub name: String,
+    /// The CSRF token.
+    pub csrf: String,
+    /// The access of the token that they signed in with.
+    pub access: Access,
+    /// The names of sandboxes that the operator may open.
+    pub sandboxes: Vec<Name>,
+    /// The fields of the submitted form.
+    pub sent: Fields,
+}
+
+/// A request of a signed-in operator.
+pub struct Visit {
+    /// The sandbox.
+    pub sandbox: Sandbox,
+    /// The query string.
+    pub query: Fields,
+    /// The fields of the submitted form.
+    pub sent: Fields,
+    /// The CSRF token.
+    pub csrf: String,
+    /// The access of the token that the operator signed in with.
+    pub access: Access,
+    /// The names of sandboxes that the operator may open, besides `main`, the most recently used first.
+    pub sandboxes: Vec<Name>,
+    /// The events of the submitted form.
+    pub trail: Trail,
+    /// The error, if the form was rejected.
+    pub error: Option<FieldError>,
+    /// `true` once a field on the page shows the error.
+    pub is_error_shown: AtomicBool,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visit {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let signed_in = parts.extensions.get::<SignedIn>().cloned().ok_or(ConsoleRefusal::NoConsoleToken)?;
+        let query = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        let trail: Trail = parts.extensions.get().cloned().unwrap_or_default();
+        Ok(Self::new(Sandbox::from_request_parts(parts, state).await?, query, signed_in, trail))
+    }
+}
+
+/// A question to confirm before an act that can't be undone.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// The question.
+    pub title: &'static str,
+    /// The consequence of confirming.
+    pub consequence: &'static str,
+    /// The label of the button that confirms.
+    pub yes: &'static str,
+}
+
+/// A successful form: the key of the page's message, and its argument.
+#[derive(Clone, Debug)]
+pub struct Done {
+    message: &'static str,
+    argument: String,
+}
+
+impl Done {
+    /// A success with the message `message`.
+    pub fn new(message: &'static str) -> Self {
+        Self { message, argument: String::new() }
+    }
+
+    /// Sets the argument, which replaces `{}` in the message.
+    pub fn with(self, argument: impl Into<String>) -> Self {
+        Self { argument: argument.into(), ..self }
+    }
+}
+
+impl Visit {
+    /// A request of `signed_in` to `sandbox` with the query string `query`, whose form has no error yet.
+    pub fn new(sandbox: Sandbox, query: Fields, signed_in: SignedIn, trail: Trail) -> Self {
+        let SignedIn { csrf, access, sandboxes, sent, .. } = signed_in;
+        let is_error_shown = AtomicBool::new(false);
+        Self { sandbox, query, sent, csrf, access, sandboxes, trail, error: None, is_error_shown }
+    }
+
+    /// Returns `true` if the operator may make and open sandboxes.
+    pub fn has_sandboxes(&self) -> bool {
+        self.access == Access::Operator && self.sandbox.server.sandboxes.are_on()
+    }
+
+    /// Returns `true` until the form is confirmed, in the script's dialog or on a page.
+    pub fn needs_confirmation(&self) -> bool {
+        self.sent.text("confirmed") != "yes"
+    }
+
+    /// The response to a form: a redirect to the page, which shows the success message, or the page with
+    /// the rejected input and the error.
+    pub async fn after(
+        mut self,
+        page: Page,
+        outcome: Result<Done, FieldError>,
+        show: impl AsyncFnOnce(Self) -> Result<Response, Failure>,
+    ) -> Result<Response, Failure> {
+        match outcome {
+            Ok(done) => {
+                let mut query = form_urlencoded::Serializer::new(String::new());
+                query.append_pair("done", done.message);
+                if !done.argument.is_empty() {
+                    query.append_pair("what", &done.argument);
+                }
+                Ok(see_other(&format!("{}?{}", page.address(), query.finish())))
+            }
+            Err(error) if error.status().is_client_error() => {
+                self.error = Some(error);
+                show(self).await
+            }
+            Err(error) => Err(error.failure),
+        }
+    }
+}
+
+/// Redirects to `address` with a GET request.
+pub fn see_other(address: &str) -> Response {
+    (StatusCode::SEE_OTHER, [(header::LOCATION, address)]).into_response()
+}
