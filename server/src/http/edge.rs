@@ -6,7 +6,7 @@ use std::{any::Any, convert::Infallible, panic::AssertUnwindSafe, sync::Arc, tim
 use axum::{
     body::{Body, Bytes, HttpBody},
     extract::{MatchedPath, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header, request::Parts},
     middleware::Next,
     response::IntoResponse,
 };
@@ -75,7 +75,9 @@ pub async fn answer(
     let found = main.server.sandboxes.of_request(&main, &parts).await;
     let sandbox = found.as_ref().map_or(&main, |in_use| &in_use.sandbox).clone();
     sandbox.serve(&mut parts.extensions);
-    let mut request = Request::from_parts(parts, body);
+    let body = SharedBody::new(body);
+    let unread = Unread::of(&parts, &body, streams_body);
+    let mut request = Request::from_parts(parts, Body::new(body));
     let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now());
     let method = request.method().clone();
     let is_safe = method.is_safe();
@@ -115,6 +117,10 @@ pub async fn answer(
             sandbox.server.metrics.answered(&method, route, response.status(), took);
         }
         record(&traced, &method, route, response.status(), took);
+        let is_too_slow = response.status() == StatusCode::REQUEST_TIMEOUT;
+        if is_too_slow || !unread.discard().await {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         response
     }
     .instrument(step)
@@ -217,6 +223,35 @@ pub fn write_failure(response: &mut Response<Body>, format: &FailureFormat) {
     *response.body_mut() = failure.to_json(format).into();
 }
 
+/// The body of a request that may be answered before it is read.
+struct Unread {
+    body: SharedBody,
+    limit: usize,
+    /// `true` if the client waits to be told to send it.
+    is_held_back: bool,
+}
+
+impl Unread {
+    fn of(parts: &Parts, body: &SharedBody, streams_body: fn(&Method, &str) -> bool) -> Self {
+        let is_streamed = streams_body(&parts.method, parts.uri.path());
+        Self {
+            body: body.clone(),
+            limit: if is_streamed { MAX_DISCARDED_OF_STREAM } else { MAX_DISCARDED },
+            is_held_back: parts.headers.contains_key(header::EXPECT),
+        }
+    }
+
+    /// Reads what the call left unread. A proxy that can't send the rest has no answer for its client. Returns whether
+    /// the connection can be used again: if not, it must say so, or a proxy sends the next request on it, which nobody
+    /// answers.
+    async fn discard(self) -> bool {
+        if !self.is_held_back && !self.body.has_ended() {
+            _ = tokio::time::timeout(BODY_TIMEOUT, self.body.clone().discard(self.limit)).await;
+        }
+        self.body.has_ended()
+    }
+}
+
 /// Reads the whole body before the call starts, so that no call holds resources while its client is
 /// slow. Body and call each have a timeout.
 async fn receive(request: Request, streams_body: fn(&Method, &str) -> bool, next: Next) -> Response<Body> {
@@ -225,14 +260,8 @@ async fn receive(request: Request, streams_body: fn(&Method, &str) -> bool, next
     }
     let is_streamed = streams_body(request.method(), request.uri().path());
     let (parts, body) = request.into_parts();
-    let mut rest = None;
-    let body = if body.is_end_stream() {
+    let body = if is_streamed || body.is_end_stream() {
         body
-    } else if is_streamed {
-        let shared = SharedBody::new(body);
-        // Who waits to be told to send is refused before that.
-        rest = Some(shared.clone()).filter(|_| !parts.headers.contains_key(header::EXPECT));
-        Body::new(shared)
     } else if items(&parts.headers, header::CONTENT_ENCODING).any(|encoding| encoding != IDENTITY) {
         let mut refused = Failure::EncodedBody.into_response();
         refused.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static(IDENTITY));
@@ -245,17 +274,10 @@ async fn receive(request: Request, streams_body: fn(&Method, &str) -> bool, next
         }
     };
     let call = next.run(Request::from_parts(parts, body));
-    let response = match tokio::time::timeout(CALL_TIMEOUT, call).await {
+    match tokio::time::timeout(CALL_TIMEOUT, call).await {
         Ok(response) => response,
         Err(_) => Failure::TookTooLong.into_response(),
-    };
-    // A proxy that can't send the rest has no answer for its client.
-    if let Some(rest) = rest
-        && !response.status().is_success()
-    {
-        _ = tokio::time::timeout(BODY_TIMEOUT, rest.discard(MAX_DISCARDED_OF_STREAM)).await;
     }
-    response
 }
 
 async fn read(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {

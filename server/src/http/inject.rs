@@ -108,7 +108,7 @@ fn call_of_page(request: &Request) -> Option<String> {
 }
 
 async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
-    for fault in hit.iter().filter(|fault| fault.phase == phase) {
+    for fault in hit.iter().filter(|fault| fault.kind == FaultKind::Latency && fault.phase == phase) {
         let ms = fault.ms.unwrap_or_default().unsigned_abs();
         let step = traces::step!("fault", fault.kind = ?fault.kind);
         sandbox.clock.sleep(Duration::from_millis(ms)).instrument(step).await;

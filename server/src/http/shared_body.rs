@@ -13,20 +13,30 @@ use parking_lot::Mutex;
 
 /// A body, of which each clone reads on where the last one stopped.
 #[derive(Clone)]
-pub struct SharedBody(Arc<Mutex<Body>>);
+pub struct SharedBody(Arc<Mutex<State>>);
+
+struct State {
+    body: Body,
+    has_ended: bool,
+}
 
 impl SharedBody {
     pub fn new(body: Body) -> Self {
-        Self(Arc::new(Mutex::new(body)))
+        Self(Arc::new(Mutex::new(State { has_ended: body.is_end_stream(), body })))
     }
 
-    /// Reads and discards what is left, up to about `limit` bytes.
+    /// Returns whether all of it has been read.
+    pub fn has_ended(&self) -> bool {
+        self.0.lock().has_ended
+    }
+
+    /// Reads and discards what is left, unless that is more than about `limit` bytes.
     pub async fn discard(mut self, limit: usize) {
-        let mut discarded = 0;
-        while discarded < limit
+        let mut left = limit;
+        while self.size_hint().lower() <= left as u64
             && let Some(Ok(frame)) = self.frame().await
         {
-            discarded += frame.data_ref().map_or(0, Bytes::len);
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
         }
     }
 }
@@ -39,14 +49,17 @@ impl HttpBody for SharedBody {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut *self.0.lock()).poll_frame(context)
+        let mut state = self.0.lock();
+        let polled = Pin::new(&mut state.body).poll_frame(context);
+        state.has_ended |= matches!(polled, Poll::Ready(None));
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.lock().is_end_stream()
+        self.0.lock().body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.lock().size_hint()
+        self.0.lock().body.size_hint()
     }
 }

@@ -267,3 +267,18 @@ fn snapshots_are_inline_and_none_is_pending() {
     snapshot_files(FilePath::new(env!("CARGO_MANIFEST_DIR")), &mut found);
     assert!(found.is_empty(), "write inline snapshots, and accept or remove pending ones: {found:#?}");
 }
+
+/// Cargo leaves out, without a word, what no `mod` names.
+#[test]
+fn every_file_of_tests_is_compiled() {
+    let folder = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for tests in ["api", "payouts"] {
+        let root = std::fs::read_to_string(folder.join(tests).join("main.rs")).unwrap();
+        let forgotten: Vec<String> = std::fs::read_dir(folder.join(tests))
+            .unwrap()
+            .filter_map(|entry| Some(entry.unwrap().path().file_stem()?.to_str()?.to_owned()))
+            .filter(|name| name != "main" && !root.contains(&format!("mod {name};")))
+            .collect();
+        assert!(forgotten.is_empty(), "write `mod …;` in tests/{tests}/main.rs for {forgotten:?}");
+    }
+}

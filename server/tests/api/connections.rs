@@ -272,6 +272,43 @@ async fn an_upload_that_is_refused_is_read_to_its_end() {
     assert_eq!(status(&answer), "401", "{answer}");
 }
 
+/// Otherwise a proxy sends the next person's request on a connection that closes without an answer.
+#[tokio::test]
+async fn a_call_that_is_refused_before_its_body_arrives_closes_its_connection_only_if_it_says_so() {
+    let served = served(limits()).await;
+    let long = format!("/{}", "x".repeat(2000));
+    for (path, header, expected) in [
+        ("/api/v1/auth/login", "Mkopo-Sandbox: nobody", "404"),
+        (&*long, "Accept: */*", "414"),
+        ("/api/v1/auth/login", "Content-Encoding: gzip", "415"),
+        ("/healthz", "Accept: */*", "405"),
+        ("/deploy/slices", "Authorization: Bearer wrong", "401"),
+        ("/api/v1/auth/login", "Expect: 100-continue\r\nContent-Encoding: gzip", "415"),
+    ] {
+        let mut stream = BufReader::new(served.connect().await);
+        let head =
+            format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n{header}\r\nContent-Length: 2000\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // Who answers before the body arrives does so by now.
+        _ = tokio::time::timeout(Duration::from_millis(50), stream.fill_buf()).await;
+        _ = stream.write_all(&[b'x'; 2000]).await;
+
+        let (mut answer, mut length) = (String::new(), 0);
+        while !answer.ends_with("\r\n\r\n") && stream.read_line(&mut answer).await.unwrap() > 0 {
+            let line = answer.lines().last().unwrap().to_lowercase();
+            length = line.strip_prefix("content-length: ").map_or(length, |length| length.parse().unwrap());
+        }
+        stream.read_exact(&mut vec![0; length]).await.unwrap();
+        assert_eq!(status(&answer), expected, "{answer}");
+        if !answer.to_lowercase().contains("connection: close") {
+            let next = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+            _ = stream.write_all(next.as_bytes()).await;
+            let next = read_to_end(stream.get_mut()).await;
+            assert_eq!(status(&next), "200", "after {path} with {header}: {next:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_shutdown_does_not_wait_for_idle_clients() {
     let served = served(limits()).await;

@@ -11,7 +11,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Seen, Updates};
-use crate::notifications::{self, Newest};
+use crate::{
+    notifications::{self, Newest},
+    rules::{self, PortalRules},
+};
 use base::error::Failure;
 use store::{Connection, query_scalar, version::Version};
 use web::ready_body::Digest;
@@ -30,7 +33,7 @@ const SESSIONS_INTERVAL: Duration = Duration::from_secs(15);
 struct Before {
     version: Option<Version>,
     lists: Option<[Digest; 2]>,
-    settings: String,
+    settings: Option<(PortalRules, String)>,
     newest: Newest,
     sessions_checked_at: Option<Instant>,
 }
@@ -84,7 +87,8 @@ async fn look(
     let (pending, records) = (updates.0.pending.body_since(version), updates.0.records.body_since(version));
     let lists = [pending.await?.digest(), records.await?.digest()];
     let loans = before.lists != Some(lists);
-    let settings_now: String = query_scalar(SETTINGS).fetch_one(&mut reader).await?;
+    let portal_rules = rules::all(&updates.0.world, &mut reader).await?;
+    let settings_now = Some((portal_rules, query_scalar(PREFERENCES).fetch_one(&mut reader).await?));
     let settings = before.settings != settings_now;
     let staff: Vec<&str> = open.iter().map(|(_, staff_id)| &**staff_id).collect();
     let newest = notifications::newest(&mut reader, &staff, updates.0.world.clock.now()).await?;
@@ -110,11 +114,9 @@ async fn look(
     Ok(true)
 }
 
-/// All rules, preferences and read notifications, as one text.
-const SETTINGS: &str = "
+/// All preferences and read notifications, as one text.
+const PREFERENCES: &str = "
     SELECT concat_ws(' ',
-        (SELECT concat_ws(' ', session_minutes, maximum_amount, confirmation_required, auto_retry, retry_attempts)
-         FROM portal_rules),
         (SELECT string_agg(concat_ws(' ', staff_id, language, time_zone, notify_by_email, notify_by_sms), ' ')
          FROM (SELECT * FROM preference ORDER BY staff_id) AS preferences),
         (SELECT string_agg(concat_ws(' ', staff_id, read_until), ' ')
