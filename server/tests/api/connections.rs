@@ -273,6 +273,7 @@ async fn an_upload_that_is_refused_is_read_to_its_end() {
 }
 
 /// Otherwise a proxy sends the next person's request on a connection that closes without an answer.
+// S-31
 #[tokio::test]
 async fn a_call_that_is_refused_before_its_body_arrives_closes_its_connection_only_if_it_says_so() {
     let served = served(limits()).await;
