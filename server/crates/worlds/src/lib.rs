@@ -1,5 +1,4 @@
-//! What a sandbox is made of around the world of lending, and how sandboxes are made and removed. The modules, from
-//! what others use to what uses others:
+//! Sandboxes, and their parts around the world of lending. The modules, from what others use to what uses others:
 
 // Faults to inject into calls.
 pub mod faults;
