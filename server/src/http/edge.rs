@@ -6,7 +6,7 @@ use std::{any::Any, convert::Infallible, panic::AssertUnwindSafe, sync::Arc, tim
 use axum::{
     body::{Body, Bytes, HttpBody},
     extract::{MatchedPath, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header},
     middleware::Next,
     response::IntoResponse,
 };
@@ -75,9 +75,9 @@ pub async fn answer(
     let found = main.server.sandboxes.of_request(&main, &parts).await;
     let sandbox = found.as_ref().map_or(&main, |in_use| &in_use.sandbox).clone();
     sandbox.serve(&mut parts.extensions);
-    let body = SharedBody::new(body);
-    let unread = Unread::of(&parts, &body, streams_body);
-    let mut request = Request::from_parts(parts, Body::new(body));
+    let is_streamed = streams_body(&parts.method, parts.uri.path());
+    let (body, unread) = Unread::of(&parts.headers, body, is_streamed);
+    let mut request = Request::from_parts(parts, body);
     let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now());
     let method = request.method().clone();
     let is_safe = method.is_safe();
@@ -94,7 +94,7 @@ pub async fn answer(
             // Held until the call has been answered: a sandbox is not closed while it is used.
             Ok(in_use) => {
                 let call = async move {
-                    let call = AssertUnwindSafe(receive(request, streams_body, next)).catch_unwind();
+                    let call = AssertUnwindSafe(receive(request, is_streamed, next)).catch_unwind();
                     let answer = call.await.unwrap_or_else(panicked);
                     // The sandbox may have been removed while the call ran.
                     let removed = if answer.status().is_server_error() {
@@ -117,9 +117,8 @@ pub async fn answer(
             sandbox.server.metrics.answered(&method, route, response.status(), took);
         }
         record(&traced, &method, route, response.status(), took);
-        let is_too_slow = response.status() == StatusCode::REQUEST_TIMEOUT;
-        if is_too_slow || !unread.discard().await {
-            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        if let Some(unread) = unread {
+            unread.finish(&mut response).await;
         }
         response
     }
@@ -232,33 +231,37 @@ struct Unread {
 }
 
 impl Unread {
-    fn of(parts: &Parts, body: &SharedBody, streams_body: fn(&Method, &str) -> bool) -> Self {
-        let is_streamed = streams_body(&parts.method, parts.uri.path());
-        Self {
-            body: body.clone(),
-            limit: if is_streamed { MAX_DISCARDED_OF_STREAM } else { MAX_DISCARDED },
-            is_held_back: parts.headers.contains_key(header::EXPECT),
+    /// The body to read, and what may be left of it; `None` if there is none.
+    fn of(headers: &HeaderMap, body: Body, is_streamed: bool) -> (Body, Option<Self>) {
+        if body.is_end_stream() {
+            return (body, None);
         }
+        let body = SharedBody::new(body);
+        let limit = if is_streamed { MAX_DISCARDED_OF_STREAM } else { MAX_DISCARDED };
+        let is_held_back = headers.contains_key(header::EXPECT);
+        (Body::new(body.clone()), Some(Self { body, limit, is_held_back }))
     }
 
-    /// Reads what the call left unread. A proxy that can't send the rest has no answer for its client. Returns whether
-    /// the connection can be used again: if not, it must say so, or a proxy sends the next request on it, which nobody
+    /// Reads what the call left unread: a proxy that can't send the rest has no answer for its client. If it can't be
+    /// read, the answer says that the connection closes: otherwise a proxy sends the next request on it, which nobody
     /// answers.
-    async fn discard(self) -> bool {
-        if !self.is_held_back && !self.body.has_ended() {
+    async fn finish(self, response: &mut Response<Body>) {
+        let is_too_slow = response.status() == StatusCode::REQUEST_TIMEOUT;
+        if !self.is_held_back && !is_too_slow && !self.body.has_ended() {
             _ = tokio::time::timeout(BODY_TIMEOUT, self.body.clone().discard(self.limit)).await;
         }
-        self.body.has_ended()
+        if !self.body.has_ended() {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
     }
 }
 
 /// Reads the whole body before the call starts, so that no call holds resources while its client is
 /// slow. Body and call each have a timeout.
-async fn receive(request: Request, streams_body: fn(&Method, &str) -> bool, next: Next) -> Response<Body> {
+async fn receive(request: Request, is_streamed: bool, next: Next) -> Response<Body> {
     if request.uri().path().len() > MAX_PATH_BYTES {
         return Failure::UriTooLong.into_response();
     }
-    let is_streamed = streams_body(request.method(), request.uri().path());
     let (parts, body) = request.into_parts();
     let body = if is_streamed || body.is_end_stream() {
         body

@@ -22,7 +22,7 @@ struct State {
 
 impl SharedBody {
     pub fn new(body: Body) -> Self {
-        Self(Arc::new(Mutex::new(State { has_ended: body.is_end_stream(), body })))
+        Self(Arc::new(Mutex::new(State { body, has_ended: false })))
     }
 
     /// Returns whether all of it has been read.

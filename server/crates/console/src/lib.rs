@@ -2,7 +2,7 @@
 //! Each noun has a folder with its acts, its API (`api.rs`) and its page (`page.rs`).
 
 // Access to the console.
-pub mod door;
+mod door;
 // Refuses tools that are off.
 mod refusal;
 mod tools;
@@ -16,15 +16,15 @@ mod overview;
 // The messages that were sent.
 mod outbox;
 // Approves loans to pay out.
-pub mod loans;
+mod loans;
 // The payouts and the audit.
 mod payouts;
 // The outcomes and settings of mobile money.
 mod scenario;
 // Faults injected into API calls.
-pub mod faults;
+mod faults;
 // The latest calls of the API.
-pub mod traffic;
+mod traffic;
 // The traces of the latest calls.
 mod traces;
 // The differences between calls to the provider and the contract.
@@ -32,11 +32,11 @@ mod contract;
 // The audit trail.
 mod events;
 // Staff accounts and their sessions.
-pub mod staff;
+mod staff;
 // Reset, snapshots and copies of the whole database.
 pub mod data;
 // The sandbox's clock.
-pub mod clock;
+mod clock;
 // The sandboxes of the deployment.
 pub mod sandboxes;
 // Stories that sandboxes tell, and their files.

@@ -33,7 +33,7 @@ const MAX_AMOUNT: i64 = 1_000_000_000_000;
 /// same as in the pending list, whose rows are accepted unchanged.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "the contract describes them")]
+#[expect(clippy::option_option, reason = "null is a value, and not the same as no field")]
 pub struct GivenLoan {
     pub loan_id: Option<LoanId>,
     pub customer_id: Option<CustomerId>,

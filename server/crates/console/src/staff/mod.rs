@@ -23,7 +23,6 @@ use worlds::sandboxes::Sandbox;
 
 /// An account with its number of open sessions.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
-#[expect(missing_docs, reason = "the contract describes them")]
 pub struct Account {
     pub id: String,
     pub email: Email,
@@ -40,7 +39,6 @@ pub struct Account {
 /// The fields of an account to change.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the contract describes them")]
 pub struct AccountChange {
     pub is_active: Option<bool>,
     pub role: Option<Role>,
@@ -49,7 +47,6 @@ pub struct AccountChange {
 /// An account to open.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the contract describes them")]
 pub struct AccountToOpen {
     pub email: String,
     pub username: Option<String>,

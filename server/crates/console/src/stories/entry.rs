@@ -1,7 +1,7 @@
 //! The addresses at which guests enter a sandbox, each with a role.
 
 use base::{email::Email, error::Failure};
-use lending::auth::{Role, fingerprint::Fingerprints};
+use lending::auth::Role;
 use worlds::sandboxes::{Record, Server};
 
 use super::links::roles_in;
@@ -20,7 +20,7 @@ pub fn entry_url(server: &Server, record: &Record, role: Role) -> String {
 /// The code with which somebody enters the sandbox `id`. It is made of the deployment's secret, so nothing is stored.
 fn code(server: &Server, id: &str, role: Role) -> String {
     let role = role.to_string();
-    format!("{role}.{}", Fingerprints::new(&server.secret).of(&[PURPOSE, id, &role]))
+    format!("{role}.{}", server.fingerprints().of(&[PURPOSE, id, &role]))
 }
 
 /// The role for which `given` is the code of the sandbox `id`.
@@ -29,7 +29,7 @@ fn code(server: &Server, id: &str, role: Role) -> String {
 /// [`ConsoleRefusal::NoEntry`].
 pub fn role_of(server: &Server, id: &str, given: &str) -> Result<Role, Failure> {
     let (role, secret) = given.split_once('.').unwrap_or_default();
-    let is_right = Fingerprints::new(&server.secret).matches(secret, &[PURPOSE, id, role]);
+    let is_right = server.fingerprints().matches(secret, &[PURPOSE, id, role]);
     let role = roles_in(role).first().copied().filter(|_| is_right);
     role.ok_or_else(|| ConsoleRefusal::NoEntry.into())
 }

@@ -11,7 +11,7 @@ use base::{
     ids::LinkId,
 };
 use lending::{
-    auth::{Role, fingerprint::Fingerprints},
+    auth::Role,
     events::{Entry, EventKind, Trail},
 };
 use store::{Connection, query, query_as, query_scalar};
@@ -165,7 +165,7 @@ pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLi
 }
 
 fn fingerprint(server: &Server, token: &str) -> String {
-    Fingerprints::new(&server.secret).of(&["link to a story", token])
+    server.fingerprints().of(&["link to a story", token])
 }
 
 const ALL: &str = "

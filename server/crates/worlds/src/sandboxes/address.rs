@@ -7,8 +7,7 @@ use std::net::IpAddr;
 
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
-use super::Name;
-use super::SandboxRefusal;
+use super::{Name, SandboxRefusal};
 use base::{error::Failure, text::shown};
 use settings::Settings;
 

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
-use super::{Kept, SandboxRefusal};
-use super::{LONGEST_EXPIRY, Name, OfLink, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
+use super::{
+    Kept, LONGEST_EXPIRY, Name, OfLink, Record, SHORTEST_EXPIRY, SandboxRefusal, Sandboxes, records,
+    templates::Content,
+};
 use base::{
     clock::{Setting, UnixMillis},
     error::Failure,

@@ -2,8 +2,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use super::Name;
-use super::SandboxRefusal;
+use super::{Name, SandboxRefusal};
 use base::{clock::UnixMillis, error::Failure, ids::LinkId};
 use settings::Screens;
 use store::{Connection, Database, query, query_as, query_scalar};

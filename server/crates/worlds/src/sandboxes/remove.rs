@@ -2,9 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::SandboxRefusal;
 use super::{
-    Name, Record, Sandboxes,
+    Name, Record, SandboxRefusal, Sandboxes,
     known::{Known, OpenSandbox},
     records,
 };

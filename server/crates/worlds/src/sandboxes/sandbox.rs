@@ -18,7 +18,7 @@ use crate::{
 };
 use base::{clock::Clock, error::Failure, randomness::Randomness};
 use lending::{
-    auth::{Auth, fingerprint::Fingerprints},
+    auth::Auth,
     demo,
     lists::List,
     loans::PendingLoan,
@@ -243,7 +243,7 @@ impl Sandbox {
             None => (Name::main(), None, server.operator_token.clone(), server.secret.clone()),
             Some(record) => {
                 // What is signed or stored for one sandbox means nothing in another.
-                let secret = Fingerprints::new(&server.secret).of(&["secret of a sandbox", &record.id]);
+                let secret = server.fingerprints().of(&["secret of a sandbox", &record.id]);
                 let console_token = server.operator_token.of_sandbox(&record.token);
                 (record.name.clone(), Some(record.id.clone()), console_token, secret.into_bytes().into())
             }

@@ -27,8 +27,7 @@ pub struct Server {
     /// The randomness of the machine.
     pub randomness: Randomness,
     pub(crate) passwords: Passwords,
-    /// The secret of the deployment, from which fingerprints are made.
-    pub secret: SecretSlice<u8>,
+    pub(crate) secret: SecretSlice<u8>,
     /// The token that opens every console.
     pub operator_token: ConsoleToken,
     /// The provider that calls of `main` are forwarded to.
@@ -57,6 +56,11 @@ pub struct Server {
 }
 
 impl Server {
+    /// Fingerprints by the secret of the deployment.
+    pub fn fingerprints(&self) -> Fingerprints {
+        Fingerprints::new(&self.secret)
+    }
+
     /// The settings of the sandbox of `record`.
     pub(crate) fn settings_of(&self, record: &Record) -> Arc<Settings> {
         match record.screens() {
