@@ -91,20 +91,22 @@ pub async fn answer(
     async move {
         let started = tokio::time::Instant::now();
         let respond = async |request: Request| match found {
-            // Held until the call has been answered: a sandbox is not closed while it is used.
             Ok(in_use) => {
+                // Held until the call has ended: a sandbox is not closed while it is used.
+                let held = in_use.clone();
                 let call = async move {
-                    let call = AssertUnwindSafe(receive(request, is_streamed, next)).catch_unwind();
-                    let answer = call.await.unwrap_or_else(panicked);
-                    // The sandbox may have been removed while the call ran.
-                    let removed = if answer.status().is_server_error() {
-                        main.server.sandboxes.if_removed(&in_use).await
-                    } else {
-                        None
-                    };
-                    removed.map_or(answer, Failure::into_response)
+                    let answer = AssertUnwindSafe(receive(request, is_streamed, next)).catch_unwind().await;
+                    drop(held);
+                    answer.unwrap_or_else(panicked)
                 };
-                if is_safe { call.await } else { to_its_end(&sandbox, call).await }
+                let answer = if is_safe { call.await } else { to_its_end(&sandbox, call).await };
+                // The sandbox may have been removed while the call ran, which ends the call.
+                let removed = if answer.status().is_server_error() {
+                    main.server.sandboxes.if_removed(&in_use).await
+                } else {
+                    None
+                };
+                removed.map_or(answer, Failure::into_response)
             }
             Err(failure) => without_sandbox(failure, &sandbox, request.headers()),
         };
@@ -331,6 +333,7 @@ pub fn cross_origin(settings: &Settings) -> Option<CorsLayer> {
         header::CONTENT_TYPE,
         header::IF_NONE_MATCH,
         HeaderName::from_static("idempotency-key"),
+        HeaderName::from_static("last-event-id"),
         HeaderName::from_static("mkopo-sandbox"),
         HeaderName::from_static("traceparent"),
         HeaderName::from_static("tracestate"),

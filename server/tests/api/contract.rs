@@ -104,6 +104,20 @@ pub fn response(path: &str, method: &str, status: &str) -> Option<&'static str> 
     all()["paths"][path][method]["responses"][status]["$ref"].as_str()?.rsplit('/').next()
 }
 
+/// The fields of an operation's JSON body, with their schemas.
+pub fn fields_of_body(path: &str, method: &Method) -> Vec<(&'static str, &'static Value)> {
+    let operation = &all()["paths"][path][method.as_str().to_lowercase()];
+    let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+    let fields = followed(schema)["properties"].as_object().into_iter().flatten();
+    fields.map(|(name, schema)| (name.as_str(), followed(schema))).collect()
+}
+
+/// The schema that `schema` refers to, or is; the first, if it is one of several.
+fn followed(schema: &'static Value) -> &'static Value {
+    let referred = schema["$ref"].as_str().map(|to| all().pointer(to.trim_start_matches('#')).unwrap());
+    referred.or_else(|| schema["anyOf"].get(0)).map_or(schema, followed)
+}
+
 /// The words of an enum, from what `serde` says of a word that is none of them.
 pub fn words_of<T: DeserializeOwned>() -> BTreeSet<String> {
     let refused = serde_json::from_str::<T>("\"\"").err().unwrap();

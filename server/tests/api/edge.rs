@@ -3,7 +3,7 @@ use axum::{
     http::{HeaderName, Method, Request, header},
 };
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
@@ -37,7 +37,7 @@ async fn every_kind_of_bad_request_has_its_own_failure() {
     415 unsupported_media_type: The body must be sent as application/json.
     400 malformed_json: The body is not valid JSON: EOF while parsing an object at line 1 column 1.
     422 invalid_request: The request body is invalid: missing field `email` at line 1 column 2.
-    422 invalid_request: The request body is invalid: it must be an object.
+    422 invalid_request: The request body is invalid: invalid type: sequence, expected an object at line 1 column 0.
     413 body_too_large: The body is larger than 64 KiB.
     ");
 }
@@ -352,6 +352,53 @@ async fn hostile_requests_are_refused_without_internal_details() {
     }
 }
 
+/// Values of which a field with this schema may have one.
+fn values_of(schema: &Value) -> Vec<Value> {
+    match schema["type"].as_str().or_else(|| schema["type"][0].as_str()) {
+        Some("integer" | "number") => vec![json!(1)],
+        Some("boolean") => vec![json!(true)],
+        Some("array") => vec![json!([])],
+        _ => schema["enum"].as_array().cloned().unwrap_or_else(|| {
+            ["a@b.test", "2026-11-14T09:00:00Z", "1.0.0", "mfe-loans"].map(Value::from).to_vec()
+        }),
+    }
+}
+
+// S-102
+#[tokio::test]
+async fn no_call_accepts_a_field_twice_or_an_array_for_an_object() {
+    let portal = slices::portal();
+    let app = live_portal(&portal).await;
+    let admin = app.sign_in("admin").await;
+    let mut checked = 0;
+    // Pages alone make the other calls that have a body.
+    let is_of_api = |path: &str| path.starts_with("/api/") || path.starts_with("/console/api/");
+    for (path, method) in contract::operations().into_iter().filter(|(path, _)| is_of_api(path)) {
+        let token = if path.starts_with("/console") { CONSOLE_TOKEN } else { &admin.token };
+        let address = path.replace(['{', '}'], "");
+        let method: Method = method.to_uppercase().parse().unwrap();
+        for (name, schema) in contract::fields_of_body(path, &method) {
+            let (bodies, reason) = if schema["properties"].is_object() {
+                (vec![format!(r#"{{"{name}":[]}}"#)], "expected an object")
+            } else {
+                let twice = |value| format!(r#"{{"{name}":{value},"{name}":{value}}}"#);
+                (values_of(schema).iter().map(twice).collect(), "duplicate field")
+            };
+            let mut answers = Vec::new();
+            for body in bodies {
+                let mut request = request(method.clone(), &address, Some(token), Some(json!({})));
+                *request.body_mut() = Body::from(body);
+                answers.push(app.send(request).await.refusal());
+            }
+            let is_refused =
+                |answer: &String| answer.starts_with("422 invalid_request: ") && answer.contains(reason);
+            assert!(answers.iter().any(is_refused), "{method} {path} {name}: {answers:#?}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "{checked}");
+}
+
 #[tokio::test]
 async fn what_is_refused_before_it_is_routed_can_be_read_by_an_allowed_origin_too() {
     let origin = "https://portal.example.com";
@@ -370,7 +417,7 @@ async fn what_is_refused_before_it_is_routed_can_be_read_by_an_allowed_origin_to
     }
     let preflight = app.send(preflight("/api/v1/auth/login", origin)).await;
     let allowed = preflight.headers[header::ACCESS_CONTROL_ALLOW_HEADERS].to_str().unwrap();
-    assert!(allowed.contains("traceparent"), "{allowed}");
+    assert!(allowed.contains("traceparent") && allowed.contains("last-event-id"), "{allowed}");
 }
 
 #[tokio::test]

@@ -238,6 +238,9 @@ async fn one_wrong_field_saves_nothing_and_is_named() {
     let before = kept(&admin).await;
     for (part, field, value) in [
         ("preferences", "time_zone", json!("Mars/Olympus")),
+        // Browsers do not know these, though operating systems do.
+        ("preferences", "time_zone", json!("localtime")),
+        ("preferences", "time_zone", json!("Factory")),
         ("rules", "session_minutes", json!(481)),
         ("rules", "maximum_amount", json!(0)),
         ("rules", "retry_attempts", json!(11)),
@@ -253,6 +256,15 @@ async fn one_wrong_field_saves_nothing_and_is_named() {
         assert_eq!(kept(&admin).await, before, "{field}");
     }
     assert!(changes(&app).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_time_zone_is_kept_by_its_name() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    let mut new = preferences();
+    new["time_zone"] = json!(" africa/Nairobi\n");
+    assert_eq!(set_preferences(&agent, new).await["time_zone"], "Africa/Nairobi");
 }
 
 #[tokio::test]

@@ -191,20 +191,59 @@ async fn several_servers_may_remove_the_same_sandboxes_at_once() {
 }
 
 #[tokio::test]
+async fn a_sandbox_can_be_removed_by_a_call_of_its_own() {
+    let app = TestApp::start().await;
+    let given = Given::make(&app, json!({"name": "pr-12"})).await;
+    // By the operator: a sandbox's token can't remove it.
+    let remove = request(Method::DELETE, "/console/api/sandboxes/pr-12", Some(CONSOLE_TOKEN), None);
+    assert_eq!(given.send(remove).await.status, StatusCode::NO_CONTENT);
+    tend(&app).await;
+    assert_eq!(app.sandbox.server.sandboxes.count_stored().await, 0, "its data is deleted");
+    let gone = given.call(Method::GET, "/api/v1/auth/me", None, None).await;
+    assert_eq!(gone.kind(), "404 sandbox_not_found");
+}
+
+#[tokio::test]
+async fn a_payout_that_ends_with_its_sandbox_is_told_that_the_sandbox_is_gone() {
+    let app = TestApp::start().await;
+    let given = Given::make(&app, json!({"name": "pr-12"})).await;
+    let session = given.sign_in("agent").await;
+    let loan = given.pending(&session).await.swap_remove(0);
+    let slow = given.console(Method::PUT, "/scenario", Some(json!({"latency_ms": 60_000}))).await;
+    assert!(slow.status.is_success(), "{}", slow.status);
+    let remove = async {
+        wait_until("the payout runs", async || {
+            let payouts = given.console(Method::GET, "/payouts", None).await.json();
+            payouts.to_string().contains("PENDING")
+        })
+        .await;
+        app.console(Method::DELETE, "/sandboxes/pr-12", None).await
+    };
+    let (paid, removed) = tokio::join!(given.disburse(&session, &loan), remove);
+    assert_eq!(removed.status, StatusCode::NO_CONTENT);
+    assert_eq!(paid.kind(), "404 sandbox_not_found");
+}
+
+#[tokio::test]
 async fn data_without_a_row_is_deleted_once_nobody_can_be_making_it_any_more() {
     let app = TestApp::start().await;
     let sandboxes = &app.sandbox.server.sandboxes;
-    for name in ["pr-12", "pr-13"] {
-        Given::make(&app, json!({"name": name})).await;
-    }
-    // As if the process had died before it wrote the row.
-    app.write("DELETE FROM sandbox WHERE name = 'pr-12'").await.unwrap();
+    Given::make(&app, json!({})).await;
+    let made = std::fs::read_dir(app.data_dir().join("sandboxes")).unwrap().find_map(|entry| {
+        let path = entry.unwrap().path();
+        path.extension().is_some_and(|extension| extension == "db").then_some(path)
+    });
+    // As if a process had died before it wrote the row. Ids begin with the time.
+    let made = made.unwrap();
+    let mut orphan = made.file_stem().unwrap().to_str().unwrap().to_owned();
+    orphan.replace_range(orphan.len() - 4.., "dead");
+    std::fs::copy(&made, made.with_file_name(orphan).with_extension("db")).unwrap();
     app.clock.advance(Duration::from_mins(9));
     sandboxes.delete_orphans().await.unwrap();
     assert_eq!(sandboxes.count_stored().await, 2);
     app.clock.advance(Duration::from_mins(1));
     sandboxes.delete_orphans().await.unwrap();
-    assert_eq!(sandboxes.count_stored().await, 1, "that of pr-13 has its row");
+    assert_eq!(sandboxes.count_stored().await, 1, "the other has its row");
 }
 
 #[tokio::test]

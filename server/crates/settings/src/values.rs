@@ -10,7 +10,7 @@ use std::{
 
 use axum::http::Uri;
 use ipnet::IpNet;
-use jiff::tz::TimeZone;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
 use lettre::message::Mailbox;
 use secrecy::SecretString;
 use tracing_subscriber::EnvFilter;
@@ -148,9 +148,11 @@ pub fn domain(text: &str) -> Result<String, &'static str> {
     is_domain.then_some(domain).ok_or("give a domain such as sandboxes.example.com")
 }
 
-/// An IANA time zone. The program includes them, because containers often have none.
+/// An IANA time zone. The program includes them: containers often have none, and the folder of an operating system has
+/// names that no browser knows, such as `localtime`.
 pub fn time_zone(text: &str) -> Result<TimeZone, &'static str> {
-    let zone = TimeZone::get(text.trim()).ok().filter(|zone| zone.iana_name().is_some());
+    let is_known = |zone: &TimeZone| zone.iana_name().is_some_and(|name| name != "Factory");
+    let zone = TimeZoneDatabase::bundled().get(text.trim()).ok().filter(is_known);
     zone.ok_or("give the name of an IANA time zone such as Africa/Nairobi")
 }
 

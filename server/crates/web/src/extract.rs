@@ -1,12 +1,17 @@
 //! Extractors for handlers. Every rejection is a [`Failure`].
 
+use std::{fmt, marker::PhantomData};
+
 use axum::{
     body::{Body, Bytes},
     extract::{FromRequest, FromRequestParts, Request},
     http::{StatusCode, request::Parts},
 };
 use http_body_util::BodyExt;
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 
 use super::accept;
 use base::error::Failure;
@@ -51,15 +56,35 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         if contains_nul(&bytes) {
             return Err(Failure::InvalidRequest("a string contains the character NUL".to_owned()));
         }
-        let body = serde_json::from_slice(&bytes).map_err(|error| {
+        let Object(body) = serde_json::from_slice(&bytes).map_err(|error| {
             let text = without_values(&error.to_string());
             if error.is_data() { Failure::InvalidRequest(text) } else { Failure::MalformedJson(text) }
         })?;
-        // serde accepts an array of an object's values in place of the object.
-        if bytes.trim_ascii_start().starts_with(b"[") {
-            return Err(Failure::InvalidRequest("it must be an object".to_owned()));
-        }
         Ok(Self(body))
+    }
+}
+
+/// A JSON object, as a field of a body. Without this, serde accepts an array of an object's values in its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields(PhantomData)).map(Self)
+    }
+}
+
+struct Fields<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(fields))
     }
 }
 

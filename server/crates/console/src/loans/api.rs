@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{GivenLoan, approve};
 use base::error::Failure;
 use lending::{events::Trail, loans::PendingLoan};
-use web::extract::Optional;
+use web::extract::{Object, Optional};
 use worlds::sandboxes::Sandbox;
 
 /// Routes, relative to the console's API.
@@ -18,7 +18,7 @@ pub fn routes() -> Router {
 #[serde(deny_unknown_fields)]
 struct ApproveLoans {
     count: Option<u32>,
-    loan: Option<GivenLoan>,
+    loan: Option<Object<GivenLoan>>,
 }
 
 async fn approve_loans(
@@ -26,6 +26,7 @@ async fn approve_loans(
     trail: Trail,
     Optional(ApproveLoans { count, loan }): Optional<ApproveLoans>,
 ) -> Result<(StatusCode, Answer<Vec<PendingLoan>>), Failure> {
-    let approved = approve(&sandbox, count.unwrap_or(1), loan.unwrap_or_default(), &trail).await?;
+    let loan = loan.map(|Object(loan)| loan).unwrap_or_default();
+    let approved = approve(&sandbox, count.unwrap_or(1), loan, &trail).await?;
     Ok((StatusCode::CREATED, Answer(approved)))
 }

@@ -22,7 +22,7 @@ use lending::{
     events::Trail,
 };
 use settings::Screens;
-use web::extract::{LARGE_BODY, Optional, Path};
+use web::extract::{LARGE_BODY, Object, Optional, Path};
 use worlds::sandboxes::{EXPIRES_IN, Listed, Made, Name, Sandbox, Sandboxes, Wish, hide_when_off};
 
 /// Returns `true` if a call, relative to the console's API, may have a large body with a recording.
@@ -46,7 +46,7 @@ struct NewSandbox {
     now: Option<String>,
     frozen: Option<bool>,
     expires_in: Option<String>,
-    recording: Option<Recording>,
+    recording: Option<Object<Recording>>,
     screens: Option<Screens>,
     story: Option<GivenStory>,
 }
@@ -86,7 +86,7 @@ impl NewSandbox {
             name: name.transpose()?,
             world: DemoData::of_json(self.seed.as_ref())?,
             now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
-            recording: self.recording,
+            recording: self.recording.map(|Object(recording)| recording),
             screens: self.screens,
             is_frozen: self.frozen.unwrap_or(false),
             expires_in: expires_in.map_err(|_| wrong_expiry())?,
@@ -151,6 +151,6 @@ async fn show(sandbox: Sandbox, Path(name): Path<String>) -> Result<Answer<Liste
 }
 
 async fn remove(sandbox: Sandbox, trail: Trail, Path(name): Path<String>) -> Result<StatusCode, Failure> {
-    sandbox.server.sandboxes.remove(&Name::existing(&name)?, &trail).await?;
+    sandbox.server.sandboxes.remove(&Name::existing(&name)?, &sandbox.name, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }

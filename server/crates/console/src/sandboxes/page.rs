@@ -165,6 +165,7 @@ async fn make(visit: &Visit) -> Result<Made, FieldError> {
 
 async fn remove(visit: &Visit) -> Result<Done, FieldError> {
     let name = Name::existing(visit.sent.text("name"))?;
-    visit.sandbox.server.sandboxes.remove(&name, &visit.trail).await?;
+    let sandbox = &visit.sandbox;
+    sandbox.server.sandboxes.remove(&name, &sandbox.name, &visit.trail).await?;
     Ok(Done::new("removed").with(name.to_string()))
 }

@@ -23,7 +23,7 @@ use lending::{
 use store::Connection;
 use worlds::{
     faults,
-    sandboxes::{Made, Sandbox, Server, Wish, sync},
+    sandboxes::{Made, Name, Sandbox, Server, Wish, sync},
 };
 
 /// Makes a sandbox that begins as the story in `file` says. All of it is there, or nothing is made. Only the name, the
@@ -46,7 +46,7 @@ pub async fn begin(server: &Arc<Server>, file: &File, wish: Wish, trail: &Trail)
         fill(&in_use.sandbox, &file.name, &file.text, file.story.clone()).await
     };
     if let Err(failure) = filled.await {
-        server.sandboxes.remove(&made.record.name, &Trail::default()).await?;
+        server.sandboxes.remove(&made.record.name, &Name::main(), &Trail::default()).await?;
         let is_of_story = failure.status_and_code().0.is_client_error();
         return Err(if is_of_story { refused(&failure.to_string()) } else { failure });
     }

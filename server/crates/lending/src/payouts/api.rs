@@ -8,8 +8,8 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{DisbursementRequest, IdempotencyKey, KeyedCall, PayoutRefusal, Payouts, Record, Reply};
 use crate::{
@@ -23,7 +23,7 @@ use base::{
     phone::Msisdn,
 };
 use store::version::Version;
-use web::extract::{Json, LARGEST_INTEGER, Path, Query, without_values};
+use web::extract::{Json, LARGEST_INTEGER, Path, Query};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
@@ -38,15 +38,18 @@ pub fn signed_in() -> Router {
         .route("/disbursement-records", get(records))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 struct WireRequest {
     agent_id: WireAgentId,
     amount: Kes,
     phone_number: String,
+    /// Not used, but compared when a key is used again.
+    #[serde(flatten)]
+    other: Map<String, Value>,
 }
 
 /// The portal sends the number 1; other clients may send a string id.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(untagged, expecting = "agent_id must be an integer or a string")]
 enum WireAgentId {
     Number(i64),
@@ -54,11 +57,9 @@ enum WireAgentId {
 }
 
 impl WireRequest {
-    fn read(body: &Value) -> Result<Self, Failure> {
-        let request = Self::deserialize(body)
-            .map_err(|error| Failure::InvalidRequest(without_values(&error.to_string())))?;
+    fn check(&self) -> Result<(), Failure> {
         let wrong = |what: &str| Err(Failure::InvalidRequest(what.to_owned()));
-        match &request.agent_id {
+        match &self.agent_id {
             WireAgentId::Number(number) if !(0..=LARGEST_INTEGER).contains(number) => {
                 return wrong("agent_id must be between 0 and 2^53 - 1");
             }
@@ -67,13 +68,13 @@ impl WireRequest {
             }
             WireAgentId::Number(_) | WireAgentId::Text(_) => {}
         }
-        if !(1..=LARGEST_INTEGER).contains(&request.amount.0) {
+        if !(1..=LARGEST_INTEGER).contains(&self.amount.0) {
             return wrong("amount must be between 1 and 2^53 - 1");
         }
-        if !(1..=32).contains(&request.phone_number.chars().count()) {
+        if !(1..=32).contains(&self.phone_number.chars().count()) {
             return wrong("phone_number must have 1 to 32 characters");
         }
-        Ok(request)
+        Ok(())
     }
 }
 
@@ -83,14 +84,15 @@ async fn disburse(
     format: FailureFormat,
     Path(loan_id): Path<LoanId>,
     headers: HeaderMap,
-    Json(body): Json<Value>,
+    Json(wire): Json<WireRequest>,
 ) -> Result<Response, Failure> {
     // Checked before anything is stored about the call.
     if loan_id.contains('\0') || loan_id.chars().count() > MAX_LOAN_ID_LENGTH {
         return Err(PayoutRefusal::LoanNotFound(loan_id).into());
     }
     let key = idempotency_key(&headers)?;
-    let wire = WireRequest::read(&body)?;
+    wire.check()?;
+    let body = serde_json::to_value(&wire).map_err(Failure::internal)?;
     let call = key.map(|key| KeyedCall::new(session.staff.staff_id.clone(), key, &loan_id, &body));
     let request = DisbursementRequest {
         loan_id,

@@ -104,12 +104,12 @@ async fn set(
 }
 
 impl Preferences {
-    fn check(&self) -> Result<(), Failure> {
-        if self.time_zone.as_deref().is_some_and(|name| values::time_zone(name).is_err()) {
-            let text = "time_zone must be the name of a time zone such as Africa/Nairobi, or null";
-            return Err(Failure::bad_field("time_zone", text));
-        }
-        Ok(())
+    /// These preferences, with the name of the time zone as browsers spell it.
+    fn checked(self) -> Result<Self, Failure> {
+        let Some(name) = &self.time_zone else { return Ok(self) };
+        let text = "time_zone must be the name of a time zone such as Africa/Nairobi, or null";
+        let zone = values::time_zone(name).map_err(|_| Failure::bad_field("time_zone", text))?;
+        Ok(Self { time_zone: zone.iana_name().map(str::to_owned), ..self })
     }
 
     /// The preferences in words, for the audit trail.

@@ -16,15 +16,16 @@ use crate::{
 };
 use base::error::Failure;
 use store::Connection;
+use web::extract::Object;
 
 /// The settings that a person saves.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewSettings {
-    preferences: Preferences,
+    preferences: Object<Preferences>,
     /// By administrators only; `None` to leave them as they are.
     #[serde(deserialize_with = "Option::deserialize")]
-    rules: Option<NewPortalRules>,
+    rules: Option<Object<NewPortalRules>>,
 }
 
 /// The settings as they are saved now.
@@ -45,23 +46,25 @@ pub async fn save(
     address: IpAddr,
     new: NewSettings,
 ) -> Result<SavedSettings, Failure> {
+    let NewSettings { preferences: Object(preferences), rules } = new;
+    let rules = rules.map(|Object(rules)| rules);
     let is_admin = session.staff.role == Role::Admin;
-    if new.rules.is_some() && !is_admin {
+    if rules.is_some() && !is_admin {
         return Err(AuthRefusal::FieldNotAllowed("rules").into());
     }
-    new.preferences.check()?;
-    if let Some(rules) = &new.rules {
+    let preferences = preferences.checked()?;
+    if let Some(rules) = &rules {
         rules.check(world)?;
     }
     let at = world.clock.unset_now();
     let on = world.clone();
-    let may_claim_meanwhile = new.rules.is_none();
+    let may_claim_meanwhile = rules.is_none();
     let write = async move |connection: &mut Connection| {
         session::check_open(connection, &session.session_id).await?;
         let staff = &session.staff;
-        let changes = super::set(connection, &staff.staff_id, &new.preferences).await?;
+        let changes = super::set(connection, &staff.staff_id, &preferences).await?;
         let mut all_changes = vec![(EventKind::PreferencesChanged, changes)];
-        if let Some(rules) = new.rules {
+        if let Some(rules) = rules {
             all_changes.push((EventKind::SettingsChanged, rules::set(&on, connection, rules).await?));
         }
         let mut events = Vec::new();

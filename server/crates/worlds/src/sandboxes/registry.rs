@@ -25,7 +25,7 @@ use store::Connection;
 const NAMED: usize = 20;
 
 /// A sandbox that a call uses, and that is not closed meanwhile.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct InUse {
     /// The sandbox.
     pub sandbox: Sandbox,

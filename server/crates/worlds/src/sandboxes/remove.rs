@@ -15,38 +15,51 @@ use store::Connection;
 const GRACE: Duration = Duration::from_secs(2);
 
 impl Sandboxes {
-    /// Removes the sandbox with this name. Running calls have two seconds to finish.
+    /// Removes the sandbox with this name, for a call to the sandbox `from`. Running calls have two seconds to finish.
     ///
     /// # Errors
     /// [`SandboxRefusal::SandboxNotFound`], [`SandboxRefusal::MainSandbox`], and errors of the databases.
-    pub async fn remove(&self, name: &Name, trail: &Trail) -> Result<(), Failure> {
+    pub async fn remove(&self, name: &Name, from: &Name, trail: &Trail) -> Result<(), Failure> {
         if name.is_main() {
             return Err(SandboxRefusal::MainSandbox.into());
         }
         let found = records::find(&mut self.database.read().await?, name).await?;
         let record = found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()))?;
-        if self.remove_record(&record, trail).await? {
-            Ok(())
+        let was_there = if name == from {
+            // This call runs in the sandbox, and could not wait for its own end.
+            let was_there = self.delete_row(&record, trail).await?;
+            self.wake.notify_one();
+            was_there
         } else {
-            Err(SandboxRefusal::SandboxNotFound(name.to_string()).into())
-        }
+            self.remove_record(&record, trail).await?
+        };
+        if was_there { Ok(()) } else { Err(SandboxRefusal::SandboxNotFound(name.to_string()).into()) }
     }
 
     /// Removes the sandbox of `record`. Returns `false` if it was removed already.
     pub(super) async fn remove_record(&self, record: &Record, trail: &Trail) -> Result<bool, Failure> {
+        let was_there = self.delete_row(record, trail).await?;
+        self.delete_data(&self.meet(record.clone())).await?;
+        Ok(was_there)
+    }
+
+    async fn delete_row(&self, record: &Record, trail: &Trail) -> Result<bool, Failure> {
         let delete = async |connection: &mut Connection| Ok(records::delete(connection, &record.id).await?);
         let entry = Entry::of(EventKind::SandboxRemoved).about(record.name.as_str());
         let was_there = trail.write(self.database.begin().await?, [entry], delete).await?;
-        self.drop_open(&self.meet(record.clone())).await;
-        self.databases.delete(&record.id).await?;
         if was_there {
             tracing::info!(sandbox = record.name.as_str(), "sandbox.removed");
         }
         Ok(was_there)
     }
 
-    /// Closes and forgets a sandbox that no longer has a row.
-    pub(super) async fn drop_open(&self, known: &Arc<Known>) {
+    /// Closes and forgets a sandbox that no longer has a row, and deletes its data if this server has it.
+    pub(super) async fn delete_data(&self, known: &Arc<Known>) -> Result<(), Failure> {
+        self.drop_open(known).await;
+        self.databases.delete(&known.record.id).await
+    }
+
+    async fn drop_open(&self, known: &Arc<Known>) {
         known.set_removed();
         self.forget(known);
         known.in_use.close();

@@ -129,7 +129,7 @@ impl Sandboxes {
         Ok(())
     }
 
-    /// Closes the sandboxes that another server or a command has removed.
+    /// Closes the sandboxes that another server or a call of their own has removed.
     async fn notice_removed(&self) -> Result<(), Failure> {
         let met = self.met();
         if met.is_empty() {
@@ -137,7 +137,7 @@ impl Sandboxes {
         }
         let ids = records::ids(&mut self.database.read().await?).await?;
         for known in met.iter().filter(|known| !ids.contains(&known.record.id)) {
-            self.drop_open(known).await;
+            self.delete_data(known).await?;
         }
         Ok(())
     }
