@@ -16,7 +16,10 @@ mod user;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, error::ContextKind};
+use clap::{
+    CommandFactory, Parser,
+    error::{ContextKind, ContextValue},
+};
 
 use settings::Settings;
 
@@ -76,8 +79,13 @@ impl CommandLine {
             word.strip_prefix(&long).is_some_and(|rest| matches!(rest.chars().next(), None | Some('=')))
         };
         let setting = if typed.iter().any(is_typed) { long.as_str() } else { &variable };
-        let reason =
-            std::error::Error::source(error).map_or_else(|| "give a value".to_owned(), ToString::to_string);
+        let reason = match (std::error::Error::source(error), error.get(ContextKind::ValidValue)) {
+            (Some(reason), _) => reason.to_string(),
+            (None, Some(ContextValue::Strings(possible))) if !possible.is_empty() => {
+                format!("give {}", possible.join(" or "))
+            }
+            (None, _) => "give a value".to_owned(),
+        };
         // As on a screen: a value of several lines would make several lines of the sentence.
         let value = base::text::shown(&context(ContextKind::InvalidValue).unwrap_or_default(), MAX_SHOWN);
         Some(if argument.is_hide_env_values_set() {

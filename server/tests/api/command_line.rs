@@ -140,18 +140,31 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         ("MKOPO_SESSION_MINUTES", "half an hour"),
         ("MKOPO_TRUSTED_PROXIES", "10.0.0.1,proxy"),
         ("MKOPO_PUBLIC_URL", "portal.example.com"),
+        ("MKOPO_PUBLIC_URL", "https://mkopo:password@portal.example.com"),
+        ("MKOPO_PUBLIC_URL", "https://portal.example.com#loans"),
+        ("MKOPO_SCREENS", "LIVE"),
+        ("MKOPO_PROVIDER_FAULTS", "Payouts"),
         ("MKOPO_BRAND", " "),
         ("MKOPO_PRODUCT", ""),
         ("MKOPO_TIME_ZONE", "Nairobi"),
         ("MKOPO_TIME_ZONE", "Africa\nNairobi"),
         ("MKOPO_PORTAL_DIR", "/no/such/folder"),
         ("MKOPO_LOG", "mkopo=loud"),
+        ("MKOPO_LOG", "warning"),
+        ("MKOPO_LOG", "mkopo=debug, info"),
+        ("MKOPO_LOG", ""),
         ("MKOPO_SMTP_URL", "mail.example.com"),
         ("MKOPO_SMTP_URL", "http://mail.example.com"),
         ("MKOPO_SMTP_URL", "smtp://mkopo:a-mail-password@mail.example.com"),
+        ("MKOPO_SMTP_URL", "smtp://mail.example.com?tsl=required"),
+        ("MKOPO_SMTP_URL", "smtp://mail.example.com?TLS=required"),
+        ("MKOPO_SMTP_URL", "smtp://mkopo:a-mail-password@mail.example.com?tls=opportunistic&tls=required"),
+        ("MKOPO_SMTP_URL", "smtp://mail.example.com/#?tls=required"),
         ("MKOPO_SMTP_FROM", "Mkopo"),
         ("MKOPO_DATABASE_URL", "mysql://mkopo:a-database-password@localhost/mkopo"),
         ("MKOPO_DATABASE_URL", "postgres://mkopo:a-database-password@localhost"),
+        ("MKOPO_DATABASE_URL", "postgres://mkopo:a-database-password@localhost/mkopo?sslmod=verify-full"),
+        ("MKOPO_DATABASE_URL", "postgres://mkopo:a-database-password@localhost/mkopo?SSLMODE=verify-full"),
     ]
     .into_iter()
     .map(|(variable, value)| {
@@ -174,18 +187,31 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_SESSION_MINUTES can't be 'half an hour': give whole minutes from 1 to 43200.
     mkopo: MKOPO_TRUSTED_PROXIES can't be 'proxy': give addresses or networks such as 10.0.0.0/8, separated by commas.
     mkopo: MKOPO_PUBLIC_URL can't be 'portal.example.com': give an address such as https://portal.example.com.
+    mkopo: MKOPO_PUBLIC_URL can't be 'https://mkopo:password@portal.example.com': give an address such as https://portal.example.com.
+    mkopo: MKOPO_PUBLIC_URL can't be 'https://portal.example.com#loans': give an address such as https://portal.example.com.
+    mkopo: MKOPO_SCREENS can't be 'LIVE': give specified or live.
+    mkopo: MKOPO_PROVIDER_FAULTS can't be 'Payouts': give payouts.
     mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter, without characters that can't be seen.
     mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter, without characters that can't be seen.
     mkopo: MKOPO_TIME_ZONE can't be 'Nairobi': give the name of an IANA time zone such as Africa/Nairobi.
     mkopo: MKOPO_TIME_ZONE can't be 'AfricaNairobi': give the name of an IANA time zone such as Africa/Nairobi.
     mkopo: MKOPO_PORTAL_DIR can't be '/no/such/folder': give a folder that exists.
     mkopo: MKOPO_LOG can't be 'mkopo=loud': give a level such as info, or target=level pairs separated by commas.
+    mkopo: MKOPO_LOG can't be 'warning': give a level such as info, or target=level pairs separated by commas.
+    mkopo: MKOPO_LOG can't be 'mkopo=debug, info': give a level such as info, or target=level pairs separated by commas.
+    mkopo: MKOPO_LOG can't be '': give a level such as info, or target=level pairs separated by commas.
     mkopo: MKOPO_SMTP_URL is invalid: give a mail server such as smtps://user:password@mail.example.com.
     mkopo: MKOPO_SMTP_URL is invalid: give a mail server such as smtps://user:password@mail.example.com.
     mkopo: MKOPO_SMTP_URL is invalid: a password must not be sent unencrypted; use smtps:// or add ?tls=required.
+    mkopo: MKOPO_SMTP_URL is invalid: its only parameter is tls: ?tls=required or ?tls=opportunistic.
+    mkopo: MKOPO_SMTP_URL is invalid: its only parameter is tls: ?tls=required or ?tls=opportunistic.
+    mkopo: MKOPO_SMTP_URL is invalid: its only parameter is tls: ?tls=required or ?tls=opportunistic.
+    mkopo: MKOPO_SMTP_URL is invalid: give a mail server such as smtps://user:password@mail.example.com.
     mkopo: MKOPO_SMTP_FROM can't be 'Mkopo': give an address such as no-reply@example.com.
     mkopo: MKOPO_DATABASE_URL is invalid: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
     mkopo: MKOPO_DATABASE_URL is invalid: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
+    mkopo: MKOPO_DATABASE_URL is invalid: a parameter is unknown; the known ones are sslmode, ssl-mode, sslrootcert, ssl-root-cert, ssl-ca, sslcert, ssl-cert, sslkey, ssl-key, statement-cache-capacity, host, hostaddr, port, dbname, user, password, application_name, options and options[…].
+    mkopo: MKOPO_DATABASE_URL is invalid: a parameter is unknown; the known ones are sslmode, ssl-mode, sslrootcert, ssl-root-cert, ssl-ca, sslcert, ssl-cert, sslkey, ssl-key, statement-cache-capacity, host, hostaddr, port, dbname, user, password, application_name, options and options[…].
     ");
 }
 
@@ -445,10 +471,12 @@ async fn an_account_that_could_be_mistaken_for_another_is_not_added() {
     let said = [
         error_line(&add("achieng@example.com", "Achieng", "\u{202a}0711 000 003\u{202c}").await),
         error_line(&add("wanjikũ@mkopo.test", "Wanjikũ", "0712 345 678").await),
+        error_line(&add("wanjiku@[127.0.0.1]", "Wanjikũ", "0712 345 678").await),
     ];
     assert_snapshot!(said.join("\n"), @"
     mkopo: the account could not be opened: Another account has this phone number.
-    mkopo: the account could not be opened: email must have only ASCII letters before the @: few mail servers take others.
+    mkopo: the account could not be opened: email must have only ASCII letters before the @, and a domain after it: few mail servers take others.
+    mkopo: the account could not be opened: email must have only ASCII letters before the @, and a domain after it: few mail servers take others.
     ");
     for name in ["Achieng\u{202e}", "Achi\neng", "Achi\u{200b}eng"] {
         let refused = add("achieng@example.com", name, "0712 345 678").await;

@@ -260,14 +260,15 @@ async fn a_sign_in_does_not_reset_the_addresss_count() {
 // S-100
 #[tokio::test]
 async fn clients_behind_a_trusted_proxy_are_counted_separately() {
-    let app = TestApp::start_with(&["--trusted-proxies", "192.0.2.0/24,10.0.0.1"]).await;
+    let app = TestApp::start_with(&["--trusted-proxies", "192.0.2.0/24,10.0.0.1,::ffff:10.0.1.0/120"]).await;
     let from = async |forwarded_for: &str, n: u32| {
         let email = format!("nobody-{n}@mkopo.test");
         login_with(&app, ("x-forwarded-for", forwarded_for), &email, "wrong").await.status
     };
     for n in 0..99 {
         // Addresses that the client forged are to the left of the one that the proxy added.
-        assert_eq!(from(&format!("10.9.9.{n}, 203.0.113.1, 10.0.0.1"), n).await, StatusCode::NOT_FOUND);
+        let forwarded_for = format!("10.9.9.{n}, 203.0.113.1, 10.0.1.7, 10.0.0.1");
+        assert_eq!(from(&forwarded_for, n).await, StatusCode::NOT_FOUND);
     }
     assert_eq!(from("203.0.113.1", 99).await, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(from("203.0.113.2", 100).await, StatusCode::NOT_FOUND);

@@ -7,7 +7,10 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use sha2::{Sha384, Sha512};
 
-use crate::test_app::{Answer, NOON, TestApp};
+use crate::{
+    test_app::{Answer, NOON, TestApp},
+    test_store,
+};
 
 async fn login(app: &TestApp, email: &str, password: &str) -> Answer {
     app.post("/api/v1/auth/login", json!({"email": email, "password": password})).await
@@ -152,6 +155,27 @@ async fn a_token_of_another_service_is_refused() {
     for token in [token.as_str(), "", "x", "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."] {
         let me = elsewhere.with(token).get("/api/v1/auth/me").await;
         assert_eq!(me.status, StatusCode::UNAUTHORIZED, "{token}");
+    }
+}
+
+#[tokio::test]
+async fn sessions_go_on_where_the_file_of_the_generated_secret_is_given() {
+    if test_store::is_postgres() {
+        return; // No secret is generated there.
+    }
+    let mut app = TestApp::start().await;
+    let generated = app.data_dir().join("jwt.secret");
+    let given = app.data_dir().join("given.secret");
+    let secret = std::fs::read(&generated).unwrap();
+    assert!(secret.len() == 64 && secret.iter().all(u8::is_ascii_hexdigit), "{secret:?}");
+    // Earlier versions generated any bytes.
+    for secret in [secret, vec![0xff; 32]] {
+        std::fs::write(&generated, secret).unwrap();
+        app = app.restart().await;
+        let token = app.sign_in("agent").await.token;
+        std::fs::rename(&generated, &given).unwrap();
+        app = app.restart_with(&["--jwt-secret-file", given.to_str().unwrap()]).await;
+        assert_eq!(app.with(&token).get("/api/v1/auth/me").await.status, StatusCode::OK);
     }
 }
 

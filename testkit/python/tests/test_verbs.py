@@ -10,6 +10,7 @@ from mkopo_test import Addresses, CallFailed, Portal
 
 if TYPE_CHECKING:
     from mkopo_test import Mkopo, Sandbox
+    from mkopo_test.contract import FaultKind
 
 
 def test_the_next_payouts_have_the_outcomes_that_were_queued(mkopo: Mkopo) -> None:
@@ -191,6 +192,19 @@ def test_a_fault_ends_with_its_scope_by_hand_or_with_the_test(mkopo: Mkopo) -> N
     mkopo.faults.clear()
     assert status() == 200
     mkopo.faults.add(path="/api/v1/auth/me", kind="status", status=503)
+
+
+@pytest.mark.parametrize(("kind", "status"), [("truncate", None), ("malformed", 200)])
+def test_an_answer_with_a_fault_of_its_body_is_a_call_that_failed(
+    mkopo: Mkopo, kind: FaultKind, status: int | None
+) -> None:
+    agent = mkopo.sessions.open("agent")
+    loan = mkopo.loans.approve()
+    mkopo.faults.add(path="/api/v1/disbursements/*/disburse", kind=kind, times=1)
+    with pytest.raises(CallFailed, match=r"^POST http\S+/disburse: .* \S") as failed:
+        agent.pay_out(loan)
+    assert failed.value.status == status
+    assert mkopo.payouts.settled(loan)["status"] == "COMPLETED"
 
 
 def test_the_clock_moves_stops_and_goes_on(mkopo: Mkopo) -> None:

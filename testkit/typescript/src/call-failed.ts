@@ -4,7 +4,7 @@ interface Failed {
   body: unknown;
 }
 
-/** A call that the service refused, or that got no complete answer. */
+/** A call that the service refused, or that got no complete answer, or one that can't be read. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
   /** The HTTP status; `undefined` if there was no complete answer. */
@@ -49,16 +49,24 @@ export async function bodyOf<T>(call: Promise<Answer<T>>): Promise<T> {
   throw new CallFailed({ request, status: response.status, body: error });
 }
 
-/** Calls with `fetch`, and says what could not be reached. */
+/** Calls with `fetch`, and says which call got no complete answer, or one that can't be read. */
 export async function send(request: Request): Promise<Response> {
   const described = `${request.method} ${request.url}`;
+  let status: number | undefined;
   try {
     const response = await fetch(request);
     requests.set(response, described);
+    const type = response.headers.get('Content-Type') ?? '';
+    // A stream of events has no end.
+    if (type.startsWith('text/event-stream')) return response;
+    const body = await response.clone().text();
+    status = response.status;
+    if (response.ok && body && type.includes('json')) JSON.parse(body);
     return response;
   } catch (cause) {
-    const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : undefined;
-    throw new CallFailed({ request: described, status: undefined, body: { message: reason } }, { cause });
+    const reason =
+      cause instanceof Error ? (cause.cause instanceof Error ? cause.cause : cause).message : undefined;
+    throw new CallFailed({ request: described, status, body: { message: reason } }, { cause });
   }
 }
 

@@ -124,13 +124,16 @@ export class Mkopo {
     return bodyOf(this.console.GET('/console/api/invariant'));
   }
 
-  /** Signs in by password on the screen of a page where nobody is signed in. */
+  /**
+   * Signs in by password on the screen of a page where nobody is signed in. The page is then at the dashboard, or at the
+   * screen that had led it to sign-in.
+   */
   async signIn(page: Page, who: Who, password = this.staff.passwordOf(who)): Promise<void> {
     await page.goto(`${this.url}/login`);
     await page.getByLabel('Email').fill(emailOf(who));
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('heading', { level: 1, name: 'Dashboard' }).waitFor();
+    await page.locator('#content h1').first().waitFor();
   }
 
   /** Opens a loan from the list of pending loans, as people do; its address alone does not show it. */

@@ -1,3 +1,4 @@
+import type { Schemas } from './clients';
 import type { Call } from './console/traffic';
 import type { Message } from './console/outbox';
 import type { Payout } from './console/payouts';
@@ -27,7 +28,7 @@ export async function whatHappened(mkopo: Mkopo): Promise<string> {
     ...list('Calls', calls, lineOfCall),
     ...lineOfTrace(mkopo.consoleUrl, calls),
     ...list('Messages', messages, lineOfMessage),
-    ...list('Faults that still apply', faults, (fault) => JSON.stringify(fault)),
+    ...list('Faults that still apply', faults.filter(isLeft), (fault) => JSON.stringify(fault)),
     ...list('Outcomes that are still queued', scenario.next, (outcome) => outcome),
     invariant.ok ? 'Every shilling is accounted for.' : `NOT ACCOUNTED FOR: ${JSON.stringify(invariant)}`,
   ];
@@ -69,6 +70,11 @@ function lineOfTrace(consoleUrl: string | null, newestFirst: readonly Call[]): s
 
 function isGood({ status, fault }: Call): boolean {
   return status !== null && status < 400 && !fault;
+}
+
+/** A fault that is used up stays in the list. */
+function isLeft({ times, hits }: Schemas['Fault']): boolean {
+  return times === null || hits < times;
 }
 
 function lineOfMessage({ created_at, channel, to, subject, body: text }: Message) {

@@ -16,6 +16,21 @@ test('a refused payout can be tried again', async ({ mkopo, page }) => {
   expect(await mkopo.traffic.calls({ path: '/disburse', method: 'POST' })).toHaveLength(2);
 });
 
+test('whoever was led to sign-in is signed in at the screen that they had asked for', async ({
+  mkopo,
+  page,
+}) => {
+  await page.goto('/transactions');
+  await expect(page).toHaveURL(/\/login$/);
+  await mkopo.signIn(page, 'agent');
+  await expect(page).toHaveURL(/\/transactions$/);
+  await mkopo.clock.advance('2d');
+  await page.reload();
+  await expect(page).toHaveURL(/\/login$/);
+  await mkopo.signIn(page, 'agent');
+  await expect(page).toHaveURL(/\/transactions$/);
+});
+
 test('the code of the screen is in the outbox', async ({ mkopo, page }) => {
   await page.goto('/password-reset');
   await page.getByLabel('Email').fill('agent@mkopo.test');

@@ -30,6 +30,8 @@ test('a failing test prints what the portal knew, without codes and tokens, and 
   expect(printed).toMatch(/LN-FAILS {2}FAILED {2}KES 4321 {2}by agent@mkopo\.test/);
   expect(printed).toMatch(/POST \/api\/v1\/disbursements\/LN-FAILS\/disburse {2}422/);
   expect(printed).toContain('email to agent@mkopo.test');
+  expect(printed).toMatch(/Faults that still apply:\n.*"path":"\/api\/v1\/auth\/me"/);
+  expect(printed).not.toContain('"path":"/api/v1/auth/login"');
   expect(printed).toContain('••••••');
   const [, secrets] = /SECRETS (\[.*\])/.exec(printed) ?? [];
   const told = printed.replace(/SECRETS.*/, '').replace(/HAR .*/, '');

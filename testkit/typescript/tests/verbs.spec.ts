@@ -161,6 +161,24 @@ test('a fault ends with its scope, by hand, or with the test', async ({ mkopo })
   await mkopo.faults.add(down);
 });
 
+for (const [kind, status] of [
+  ['truncate', undefined],
+  ['malformed', 200],
+] as const)
+  test(`an answer with the fault ${kind} is a call that failed`, async ({ mkopo }) => {
+    const agent = await mkopo.sessions.open('agent');
+    const loan = await mkopo.loans.approve();
+    await mkopo.faults.add({ path: '/api/v1/disbursements/*/disburse', kind, times: 1 });
+    const failed = await agent.payOut(loan).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(CallFailed);
+    expect(failed).toMatchObject({
+      status,
+      message: expect.stringMatching(/^POST http\S+\/disburse: \S+ \S/),
+      stack: expect.stringContaining(import.meta.filename),
+    });
+    expect((await mkopo.payouts.settled(loan)).status).toBe('COMPLETED');
+  });
+
 test('the clock moves, stops and goes on', async ({ mkopo }) => {
   await mkopo.clock.freeze('2026-12-24T06:00:00Z');
   expect(await mkopo.clock.now()).toEqual(new Date('2026-12-24T06:00:00Z'));
@@ -189,6 +207,12 @@ test('accounts are opened, changed and signed out', async ({ mkopo }) => {
   expect((await mkopo.staff.list()).map(({ email }) => email)).toContain('grace@example.com');
   const [latest] = await mkopo.events.list({ who: 'grace@example.com', kind: 'account_opened' });
   expect(latest?.about).toBe('grace@example.com');
+});
+
+test('an account is found by its address however it is written', async ({ mkopo }) => {
+  await mkopo.staff.open({ email: 'Grace@Example.com', password: 'Kahawa-2026' });
+  for (const who of ['Grace@Example.com', 'grace@example.com'])
+    expect((await mkopo.sessions.open(who)).user.email).toBe('grace@example.com');
 });
 
 test('a snapshot restores everything', async ({ mkopo }) => {

@@ -21,9 +21,10 @@ impl Email {
         (email.chars().count() <= 254 && is_valid(user) && is_valid(&domain)).then_some(Self(email))
     }
 
-    /// Returns whether messages can be sent to it everywhere: few mail servers take a name outside ASCII.
+    /// Returns whether messages can be sent to it everywhere: few mail servers take a name outside ASCII, or a network
+    /// address (`[127.0.0.1]`) in place of a domain.
     pub fn is_deliverable(&self) -> bool {
-        self.0.is_ascii()
+        self.0.is_ascii() && !self.0.ends_with(']')
     }
 
     /// The stored form.
@@ -64,7 +65,18 @@ mod tests {
         for text in ["grace@bücher.example", "grace@BU\u{308}CHER.example", "grace@xn--bcher-kva.example"] {
             assert_eq!(Email::parse(text).unwrap().as_str(), "grace@xn--bcher-kva.example", "{text}");
         }
-        assert!(!Email::parse("wanjikũ@mkopo.test").unwrap().is_deliverable());
+    }
+
+    #[test]
+    fn messages_can_be_sent_to_a_name_in_ascii_at_a_domain() {
+        for (text, is_deliverable) in [
+            ("grace@bücher.example", true),
+            ("wanjikũ@mkopo.test", false),
+            ("grace@[127.0.0.1]", false),
+            ("grace@[IPv6:::1]", false),
+        ] {
+            assert_eq!(Email::parse(text).unwrap().is_deliverable(), is_deliverable, "{text}");
+        }
     }
 
     #[test]

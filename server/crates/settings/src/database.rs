@@ -14,7 +14,7 @@ use store::{
 #[derive(clap::Args, Clone, Debug)]
 pub struct DatabaseSettings {
     /// Database to use instead of the file in the data folder: `postgres://user:password@host/name`,
-    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
+    /// which several servers may share (`?sslmode=require` or `verify-full` for TLS), or
     /// `sqlite:path/to/file`.
     #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_name = "URL")]
     pub database_url: Option<DatabaseUrl>,

@@ -11,7 +11,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use lettre::message::Mailbox;
-use secrecy::SecretString;
+use secrecy::{SecretSlice, SecretString};
 use serde::{Deserialize, Serialize};
 
 use self::provider::ProviderSettings;
@@ -43,8 +43,8 @@ pub struct Settings {
           value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
 
-    /// Address at which people reach the portal, printed at start. Defaults to the address it listens
-    /// on.
+    /// Address at which people reach the portal, printed at start: scheme, host and port. Defaults to the address
+    /// it listens on.
     #[arg(long, env = "MKOPO_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
     pub public_url: Option<String>,
 
@@ -97,14 +97,13 @@ pub struct Settings {
     /// Secret that signs session tokens, at least 32 bytes. By default, one is generated and stored
     /// in the data folder. On PostgreSQL it is required, and must be the same on all servers.
     #[arg(long, env = "MKOPO_JWT_SECRET", hide_env_values = true, allow_hyphen_values = true,
-          value_parser = values::jwt_secret, value_name = "SECRET")]
-    pub jwt_secret: Option<SecretString>,
+          value_parser = |text: &str| values::jwt_secret(text.as_bytes()), value_name = "SECRET")]
+    pub jwt_secret: Option<SecretSlice<u8>>,
 
-    /// File that contains the secret, for secrets that are mounted as files. A trailing line break
-    /// is ignored. `MKOPO_JWT_SECRET` takes precedence.
-    #[arg(long, env = "MKOPO_JWT_SECRET_FILE", value_name = "FILE",
-          value_parser = |file: &str| secret_in(file, values::jwt_secret))]
-    pub jwt_secret_file: Option<SecretString>,
+    /// File that contains the secret, for secrets that are mounted as files, such as `jwt.secret` from the data
+    /// folder of another server. A trailing line break is ignored. `MKOPO_JWT_SECRET` takes precedence.
+    #[arg(long, env = "MKOPO_JWT_SECRET_FILE", value_name = "FILE", value_parser = values::jwt_secret_in)]
+    pub jwt_secret_file: Option<SecretSlice<u8>>,
 
     /// Token that opens the operator's console, at least 16 characters. By default, one is
     /// generated, stored in the data folder and printed at start. On PostgreSQL it is required, and
@@ -113,7 +112,8 @@ pub struct Settings {
           value_parser = values::console_token, value_name = "TOKEN")]
     pub console_token: Option<SecretString>,
 
-    /// File that contains the console token. `MKOPO_CONSOLE_TOKEN` takes precedence.
+    /// File that contains the console token, such as `console.token` from the data folder of another server.
+    /// `MKOPO_CONSOLE_TOKEN` takes precedence.
     #[arg(long, env = "MKOPO_CONSOLE_TOKEN_FILE", value_name = "FILE",
           value_parser = |file: &str| secret_in(file, values::console_token))]
     pub console_token_file: Option<SecretString>,
@@ -162,8 +162,8 @@ pub struct Settings {
     pub connections_per_address: usize,
 
     /// Mail server that sends e-mails: `smtps://user:password@host` (TLS) or
-    /// `smtp://…?tls=required` (STARTTLS); `smtp://host:port` alone is not encrypted. Without it,
-    /// e-mails stay in the outbox.
+    /// `smtp://…?tls=required` (STARTTLS; with `?tls=opportunistic`, only if the server offers it);
+    /// `smtp://host:port` alone is not encrypted. Without it, e-mails stay in the outbox.
     #[arg(long, env = "MKOPO_SMTP_URL", hide_env_values = true, value_parser = SmtpUrl::parse,
           value_name = "URL")]
     pub smtp_url: Option<SmtpUrl>,
@@ -254,7 +254,7 @@ pub struct Settings {
           value_parser = values::time_zone)]
     pub time_zone: TimeZone,
 
-    /// Log filter: a level, or `target=level` pairs separated by commas.
+    /// Log filter: a level (off, error, warn, info, debug or trace), or `target=level` pairs separated by commas.
     #[arg(long, env = "MKOPO_LOG", default_value = "info", value_parser = values::log, value_name = "FILTER")]
     pub log: String,
 }
@@ -347,7 +347,7 @@ impl Settings {
     }
 
     /// The configured secret that signs tokens.
-    pub fn given_jwt_secret(&self) -> Option<&SecretString> {
+    pub fn given_jwt_secret(&self) -> Option<&SecretSlice<u8>> {
         self.jwt_secret.as_ref().or(self.jwt_secret_file.as_ref())
     }
 

@@ -22,9 +22,17 @@ impl SmtpUrl {
         const EXAMPLE: &str = "give a mail server such as smtps://user:password@mail.example.com";
         let url: Uri = text.parse().map_err(|_| EXAMPLE)?;
         let authority = url.authority().ok_or(EXAMPLE)?;
+        // The library ignores what it does not know, such as a misspelt `tls`, and sends without TLS then.
+        let requires_tls = match url.query() {
+            None | Some("tls=opportunistic") => false,
+            Some("tls=required") => true,
+            Some(_) => return Err("its only parameter is tls: ?tls=required or ?tls=opportunistic"),
+        };
+        if text.contains('#') {
+            return Err(EXAMPLE);
+        }
         AsyncSmtpTransport::<Tokio1Executor>::from_url(text).map_err(|_| EXAMPLE)?;
-        let is_encrypted = url.scheme_str() == Some("smtps")
-            || url.query().is_some_and(|query| query.split('&').any(|pair| pair == "tls=required"));
+        let is_encrypted = url.scheme_str() == Some("smtps") || requires_tls;
         let host = authority.host().trim_matches(['[', ']']);
         let is_local =
             host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());

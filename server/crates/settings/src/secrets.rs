@@ -3,7 +3,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use secrecy::{ExposeSecret, SecretSlice, SecretString};
+use secrecy::{SecretSlice, SecretString};
 
 use crate::{Settings, values};
 use base::randomness::Randomness;
@@ -13,17 +13,18 @@ impl Settings {
     /// generated on first start.
     pub fn token_secret(&self, randomness: &Randomness) -> io::Result<SecretSlice<u8>> {
         if let Some(given) = self.given_jwt_secret() {
-            return Ok(given.expose_secret().as_bytes().to_vec().into());
+            return Ok(given.clone());
         }
         let file = self.store.data_dir.join("jwt.secret");
-        match std::fs::read(&file) {
-            Ok(stored) if stored.len() >= 32 => return Ok(stored.into()),
+        match std::fs::read(&file).map(|content| values::stored_jwt_secret(&content)) {
+            Ok(Ok(stored)) => return Ok(stored),
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let generated: [u8; 32] = randomness.bytes();
-        write_private(&file, &generated)?;
-        Ok(generated.to_vec().into())
+        let generated = hex::encode(generated);
+        write_private(&file, generated.as_bytes())?;
+        Ok(generated.into_bytes().into())
     }
 
     /// The token that opens the console: the configured one, or the one in the data folder, which

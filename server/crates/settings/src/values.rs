@@ -9,11 +9,11 @@ use std::{
 };
 
 use axum::http::Uri;
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use lettre::message::Mailbox;
-use secrecy::SecretString;
-use tracing_subscriber::EnvFilter;
+use secrecy::{SecretSlice, SecretString};
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use base::{email::Email, phone::Msisdn};
 
@@ -168,6 +168,9 @@ pub fn name(text: &str) -> Result<String, &'static str> {
 pub fn log(text: &str) -> Result<String, &'static str> {
     // Names of targets are ASCII, and the parser panics at some other letters (tracing-subscriber 0.3.23).
     let is_filter = text.is_ascii() && EnvFilter::try_new(text).is_ok();
+    // The parser takes a word that is no level for a target, and a filter without directives logs nothing.
+    let is_pair_or_level = |part: &str| part.contains(['=', '[']) || part.parse::<LevelFilter>().is_ok();
+    let is_filter = is_filter && !text.trim_matches(',').is_empty() && text.split(',').all(is_pair_or_level);
     let advice = "give a level such as info, or target=level pairs separated by commas";
     is_filter.then(|| text.to_owned()).ok_or(advice)
 }
@@ -188,9 +191,24 @@ pub fn phone(text: &str) -> Result<Msisdn, &'static str> {
 }
 
 /// A secret long enough for HS256 (RFC 7518, 3.2).
-pub fn jwt_secret(text: &str) -> Result<SecretString, &'static str> {
-    let is_long = text.len() >= 32;
-    is_long.then(|| text.into()).ok_or("give at least 32 bytes, or leave it unset to have one generated")
+pub fn jwt_secret(secret: &[u8]) -> Result<SecretSlice<u8>, &'static str> {
+    let is_long = secret.len() >= 32;
+    is_long
+        .then(|| secret.to_vec().into())
+        .ok_or("give at least 32 bytes, or leave it unset to have one generated")
+}
+
+/// The secret in the content of a file: text without its trailing line break, or the bytes that earlier versions
+/// generated, which are not text.
+pub fn stored_jwt_secret(content: &[u8]) -> Result<SecretSlice<u8>, &'static str> {
+    let text = str::from_utf8(content).map(|text| text.trim_end_matches(['\r', '\n']));
+    jwt_secret(text.map_or(content, str::as_bytes))
+}
+
+/// Reads a secret from `file`.
+pub fn jwt_secret_in(file: &str) -> Result<SecretSlice<u8>, String> {
+    let content = std::fs::read(file).map_err(|error| format!("it can't be read ({error})"))?;
+    stored_jwt_secret(&content).map_err(Into::into)
 }
 
 /// A token for the console, valid in a header and in a URL.
@@ -214,9 +232,18 @@ fn is_console_token(text: &str) -> bool {
 /// An address or a network.
 pub fn network(text: &str) -> Result<IpNet, &'static str> {
     let text = text.trim();
-    text.parse()
-        .or_else(|_| text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical())))
-        .map_err(|_| "give addresses or networks such as 10.0.0.0/8, separated by commas")
+    let network: IpNet = text
+        .parse()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        .map_err(|_| "give addresses or networks such as 10.0.0.0/8, separated by commas")?;
+    Ok(of_ipv4(network).unwrap_or(network))
+}
+
+/// The network of IPv4 that is written as one of IPv6 (`::ffff:10.0.0.0/104`): addresses of IPv4 are compared as such.
+fn of_ipv4(network: IpNet) -> Option<IpNet> {
+    let IpNet::V6(mapped) = network else { return None };
+    let length = mapped.prefix_len().checked_sub(96)?;
+    Ipv4Net::new(mapped.addr().to_ipv4_mapped()?, length).ok().map(IpNet::from)
 }
 
 /// The address of a console.
@@ -238,9 +265,11 @@ pub fn public_url(text: &str) -> Result<String, &'static str> {
 /// An origin (RFC 6454).
 pub fn origin(text: &str) -> Result<String, &'static str> {
     let origin = text.trim().trim_end_matches('/');
-    let is_origin = origin.parse::<Uri>().is_ok_and(|uri| {
+    let is_address = origin.parse::<Uri>().is_ok_and(|uri| {
         matches!(uri.scheme_str(), Some("http" | "https")) && uri.path() == "/" && uri.query().is_none()
     });
+    // The type accepts a user, and drops a fragment.
+    let is_origin = is_address && !origin.contains(['@', '#']);
     let advice = "give origins such as https://portal.example.com, separated by commas";
     is_origin.then(|| origin.to_ascii_lowercase()).ok_or(advice)
 }

@@ -21,6 +21,29 @@ pub struct DatabaseUrl {
 /// The parameter for a pooler in transaction mode between server and database.
 const POOLED: &str = "statement-cache-capacity=0";
 
+/// The parameters of a PostgreSQL URL that sqlx knows; it ignores others, such as a misspelt `sslmode`. `options[name]`
+/// is one, too.
+const PARAMETERS: [&str; 18] = [
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "statement-cache-capacity",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "options",
+];
+
 /// The default number of a server's transactions that write payouts at the same time, on PostgreSQL.
 pub const LANES: u32 = 4;
 
@@ -66,6 +89,7 @@ impl FromStr for DatabaseUrl {
                 .to_owned()
         };
         let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;
+        let parameters = text.split_once('?').map_or("", |(_, parameters)| parameters);
         let engine = match kind {
             "sqlite" => {
                 let file = rest.strip_prefix("//").unwrap_or(rest);
@@ -76,17 +100,24 @@ impl FromStr for DatabaseUrl {
             }
             "postgres" | "postgresql" if rest.starts_with("//") => {
                 let options: PgConnectOptions = text.parse().map_err(|_| wrong())?;
-                if options.get_database().is_none() {
+                if options.get_database().is_none() || text.contains('#') {
                     return Err(wrong());
+                }
+                if !form_urlencoded::parse(parameters.as_bytes()).all(|(name, _)| is_parameter(&name)) {
+                    let known = PARAMETERS.join(", ");
+                    return Err(format!("a parameter is unknown; the known ones are {known} and options[…]"));
                 }
                 Engine::Postgres(Box::new(options))
             }
             _ => return Err(wrong()),
         };
-        let parameters = text.split_once('?').map_or("", |(_, parameters)| parameters);
         let is_pooled = parameters.split('&').any(|parameter| parameter == POOLED);
         Ok(Self { engine, lanes: LANES as usize, is_pooled })
     }
+}
+
+fn is_parameter(name: &str) -> bool {
+    PARAMETERS.contains(&name) || (name.starts_with("options[") && name.ends_with(']'))
 }
 
 impl fmt::Display for DatabaseUrl {
@@ -137,12 +168,30 @@ mod tests {
             "postgres://mkopo:s3cret@localhost",
             "postgres://mkopo:s3cret@localhost:no-port/loans",
             "postgres://mkopo:s3cret@localhost/loans?sslmode=perhaps",
+            "postgres://mkopo:s3cret@localhost/loans#?sslmode=require",
             "sqlite:",
             "sqlite::memory:",
             "sqlite:file?mode=ro",
         ] {
             let refused = text.parse::<DatabaseUrl>().unwrap_err();
             assert!(refused.starts_with("give postgres://user:password@host") && !refused.contains("s3cret"));
+        }
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_refused() {
+        let url = "postgres://mkopo:s3cret@localhost/loans?statement-cache-capacity=0";
+        for parameters in [
+            "&sslmode=require",
+            "&ssl%6Dode=require",
+            "&options[jit]=off&options%5Bjit%5D=off",
+            "&user=mkopo&",
+        ] {
+            assert!(format!("{url}{parameters}").parse::<DatabaseUrl>().unwrap().is_pooled, "{parameters}");
+        }
+        for parameters in ["&sslmod=require", "&SSLMODE=require", "&options[jit=off", "&pgbouncer=true"] {
+            let refused = format!("{url}{parameters}").parse::<DatabaseUrl>().unwrap_err();
+            assert!(refused.contains("unknown") && !refused.contains("s3cret"), "{refused}");
         }
     }
 }

@@ -11,7 +11,7 @@ _TIMEOUT_S = 60
 
 
 class CallFailed(Exception):
-    """A call that the service refused, or that got no complete answer."""
+    """A call that the service refused, or that got no complete answer, or one that can't be read."""
 
     def __init__(self, request: str, status: int | None, body: object) -> None:
         self.status = status
@@ -52,7 +52,10 @@ def ask(
     except httpx.HTTPError as error:
         raise CallFailed(f"{method} {http.base_url}{path}", None, {"message": str(error)}) from error
     if answer.is_success:
-        return answer.json() if answer.content else None
+        try:
+            return answer.json() if answer.content else None
+        except ValueError as error:
+            raise CallFailed(f"{method} {answer.url}", answer.status_code, {"message": str(error)}) from error
     try:
         said = answer.json()
     except ValueError:

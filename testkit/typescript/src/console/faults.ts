@@ -26,7 +26,7 @@ export class Faults extends Verbs {
     }
   }
 
-  /** The faults that apply, with how many calls each has hit. */
+  /** The faults, used-up ones too, with how many calls each has hit. */
   async list(): Promise<Schemas['Fault'][]> {
     return bodyOf(this.console.GET('/console/api/faults'));
   }
@@ -40,7 +40,7 @@ export class Faults extends Verbs {
     const { error, response } = await this.console.DELETE('/console/api/faults/{id}', {
       params: { path: { id } },
     });
-    // A fault that was used up, or that `clear` removed, is gone already.
+    // A fault that `clear` or a reset removed is gone already.
     if (response.status !== 404) await bodyOf(Promise.resolve({ error, response }));
   }
 }

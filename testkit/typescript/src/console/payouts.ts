@@ -10,11 +10,11 @@ export type Payout = Schemas['DisbursementRecord'];
 
 /** A payout to make as if it had been made earlier. */
 export interface PastPayout {
-  /** An approved loan; a generated one if missing. */
+  /** A loan that was approved before `at`: approve it with `approved_at`. A generated one if missing. */
   loan?: { loan_id: string };
   /** `success`, or a refusal. */
   outcome?: Schemas['Outcome'];
-  /** At least 2 seconds ago. */
+  /** At least 2 seconds ago; 2 seconds ago if missing. */
   at?: Moment;
   /** Who paid the loan out. */
   by?: Who;

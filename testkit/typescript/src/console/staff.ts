@@ -12,7 +12,7 @@ export type NewAccount = Pick<Schemas['AccountToOpen'], 'email'> & Partial<Schem
 
 /** The staff accounts. */
 export class Staff extends Verbs {
-  /** The passwords of the accounts that were opened here. */
+  /** The passwords of the accounts that were opened here, by e-mail address in lower case. */
   readonly #passwords = new Map<string, string>();
 
   /** All accounts, by e-mail address. */
@@ -39,7 +39,7 @@ export class Staff extends Verbs {
       ...account,
     };
     const opened = await bodyOf(this.console.POST('/console/api/staff', { body }));
-    this.#passwords.set(opened.email, body.password);
+    this.#passwords.set(opened.email.toLowerCase(), body.password);
     return opened;
   }
 
@@ -60,7 +60,7 @@ export class Staff extends Verbs {
 
   /** The password of an account: a demo account's, or the one it was opened with here. */
   passwordOf(who: Who): string {
-    return this.#passwords.get(emailOf(who)) ?? PASSWORD;
+    return this.#passwords.get(emailOf(who).toLowerCase()) ?? PASSWORD;
   }
 
   async #change(who: Who, change: Schemas['AccountChange']): Promise<Account> {

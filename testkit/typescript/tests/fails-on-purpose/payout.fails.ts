@@ -1,6 +1,8 @@
 import { expect, test } from 'mkopo-test';
 
 test('fails after a payout', async ({ mkopo }) => {
+  await mkopo.faults.add({ path: '/api/v1/auth/login', kind: 'latency', ms: 1, times: 1 });
+  await mkopo.faults.add({ path: '/api/v1/auth/me', kind: 'drop', times: 1 });
   const agent = await mkopo.sessions.open('agent');
   const loan = await mkopo.loans.approve({ loan_id: 'LN-FAILS', amount: 4321 });
   await mkopo.mobileMoney.next('insufficient_funds');

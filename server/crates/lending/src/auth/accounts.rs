@@ -53,7 +53,8 @@ pub async fn open(
 ) -> Result<(), Failure> {
     let NewAccount { email, username, first_name, last_name, phone_number, role, password } = account;
     if !email.is_deliverable() {
-        let text = "email must have only ASCII letters before the @: few mail servers take others";
+        let text = "email must have only ASCII letters before the @, and a domain after it: few mail servers take \
+                    others";
         return Err(Failure::bad_field("email", text));
     }
     let password_hash = passwords.hash(password).await?;

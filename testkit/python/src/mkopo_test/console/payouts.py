@@ -82,7 +82,11 @@ class Payouts:
         at: datetime | str | None = None,
         by: str | None = None,
     ) -> DisbursementRecord:
-        """Add a settled payout of the past, with its payment in mobile money's ledger."""
+        """Add a settled payout of the past, with its payment in mobile money's ledger.
+
+        `at` is at least 2 seconds ago, which is the default. `loan` was approved before `at`: approve it with
+        `approved_at`. By default, one is generated.
+        """
         given = {
             "loan_id": loan and loan["loan_id"],
             "outcome": outcome,
