@@ -12,7 +12,7 @@ use crate::{
 #[tokio::test]
 async fn logs_contain_no_password_code_token_or_full_phone_number() {
     subscriber::capture();
-    let mail_server = MailServer::start(Behaviour::Refuses).await;
+    let mail_server = MailServer::start(Behaviour::Refuses("451 try again later")).await;
     let secret = "0123456789abcdef0123456789abcdef";
     let app =
         TestApp::start_with(&["--screens", "live", "--smtp-url", &mail_server.url, "--jwt-secret", secret])

@@ -16,8 +16,10 @@ use tokio::{
 pub enum Behaviour {
     /// Accepts every message.
     Accepts,
-    /// Answers 451 to every recipient.
-    Refuses,
+    /// Answers this to every recipient.
+    Refuses(&'static str),
+    /// Does not answer to this recipient.
+    HangsAt(&'static str),
     /// Receives the message and does not answer.
     Hangs,
 }
@@ -83,7 +85,7 @@ impl MailServer {
         self.state.received.lock().unwrap().clone()
     }
 
-    /// Waits until `count` recipients were refused.
+    /// Waits until `count` recipients were refused, or got no answer.
     pub async fn refused(&self, count: usize) {
         self.until("recipients are refused", |state| *state.refused.lock().unwrap() >= count).await;
     }
@@ -111,6 +113,11 @@ impl State {
         *self.behaviour.lock().unwrap()
     }
 
+    fn count_refused(&self) {
+        *self.refused.lock().unwrap() += 1;
+        self.changed.notify_one();
+    }
+
     async fn talk(self: Arc<Self>, stream: TcpStream) {
         let (read, mut write) = stream.into_split();
         let mut lines = BufReader::new(read).lines();
@@ -124,15 +131,17 @@ impl State {
                     mail.from = rest.to_owned();
                     say(&mut write, "250 OK").await;
                 }
-                "RCPT" if self.behaviour() == Behaviour::Refuses => {
-                    *self.refused.lock().unwrap() += 1;
-                    self.changed.notify_one();
-                    say(&mut write, "451 try again later").await;
-                }
-                "RCPT" => {
-                    mail.to = rest.to_owned();
-                    say(&mut write, "250 OK").await;
-                }
+                "RCPT" => match self.behaviour() {
+                    Behaviour::Refuses(reply) => {
+                        self.count_refused();
+                        say(&mut write, reply).await;
+                    }
+                    Behaviour::HangsAt(recipient) if rest.contains(recipient) => self.count_refused(),
+                    _ => {
+                        mail.to = rest.to_owned();
+                        say(&mut write, "250 OK").await;
+                    }
+                },
                 "DATA" => {
                     say(&mut write, "354 send the message").await;
                     while let Ok(Some(line)) = lines.next_line().await {

@@ -1,10 +1,11 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::{Method, StatusCode};
 use lending::outbox;
 use serde_json::json;
 use store::query_as;
 use tokio::task::JoinHandle;
+use worlds::retention;
 
 use crate::{
     mail_server::{Behaviour, MailServer},
@@ -14,6 +15,7 @@ use crate::{
 
 const AGENT: &str = "agent@mkopo.test";
 const AGENTS_PHONE: &str = "+254711000003";
+const BUSY: Behaviour = Behaviour::Refuses("451 try again later");
 
 fn options(mail_server: &MailServer) -> [&str; 4] {
     ["--smtp-url", &mail_server.url, "--smtp-from", "portal@mkopo.test"]
@@ -34,6 +36,18 @@ async fn request_code_for(app: &TestApp, email: &str) -> Status {
 /// Waits until the newest message to the agent satisfies `done`.
 async fn until(app: &TestApp, done: impl Fn(&Message) -> bool) {
     wait_until("the newest message is as expected", async || done(&app.newest_message(AGENT).await)).await;
+}
+
+/// Adds e-mails without a code, which are due.
+async fn add_notices(app: &TestApp, to: &str, count: u32) {
+    let now = app.clock.now().0;
+    let add = format!(
+        "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {count})
+         INSERT INTO outbox_message
+             (message_id, channel, recipient, subject, body, created_at, next_attempt_at)
+         SELECT 'notice-' || n, 'email', '{to}', 'Paid', 'Your payout was completed.', {now}, {now} FROM number"
+    );
+    app.write(add).await.unwrap();
 }
 
 fn deliver(app: &TestApp) -> JoinHandle<()> {
@@ -89,7 +103,7 @@ async fn a_sandbox_sends_to_the_named_domains_only_through_the_deployments_mail_
 
 #[tokio::test]
 async fn a_mail_server_that_refuses_temporarily_gets_the_email_later_without_delaying_the_call() {
-    let mail_server = MailServer::start(Behaviour::Refuses).await;
+    let mail_server = MailServer::start(BUSY).await;
     let app = app_with(&mail_server).await;
     deliver(&app);
     assert_eq!(request_code(&app).await, StatusCode::OK);
@@ -109,6 +123,87 @@ async fn a_mail_server_that_refuses_temporarily_gets_the_email_later_without_del
     app.sandbox.outbox.wake();
     assert_eq!(mail_server.received(1).await.len(), 1);
     until(&app, |message| message.is_sent && message.last_error.is_none()).await;
+}
+
+#[tokio::test]
+async fn codes_are_sent_at_once_while_the_mail_server_hangs_at_another_recipient() {
+    let supervisor = "supervisor@mkopo.test";
+    let mail_server = MailServer::start(Behaviour::HangsAt(supervisor)).await;
+    let app = app_with(&mail_server).await;
+    // More than are sent at a time.
+    add_notices(&app, supervisor, 40).await;
+    assert_eq!(request_code_for(&app, supervisor).await, StatusCode::OK);
+    deliver(&app);
+    mail_server.refused(9).await;
+
+    let asked = Instant::now();
+    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(mail_server.received(1).await[0].to, "TO:<agent@mkopo.test>");
+    // An attempt at which the mail server hangs takes 30 s.
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
+    until(&app, |message| message.is_sent).await;
+}
+
+#[tokio::test]
+async fn an_email_that_is_refused_permanently_is_given_up_and_deleted_after_90_days() {
+    let mail_server = MailServer::start(Behaviour::Refuses("550 5.1.1 no such user")).await;
+    let app = app_with(&mail_server).await;
+    add_notices(&app, AGENT, 1).await;
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
+    let message = app.newest_message(AGENT).await;
+    assert_eq!((message.is_sent, message.attempts, message.next_attempt_at), (false, 1, None));
+    let error = message.last_error.unwrap();
+    assert!(error.contains("no such user"), "{error}");
+    assert!(app.metrics().await.contains("mkopo_outbox_waiting 0\n"));
+
+    app.clock.advance(Duration::from_hours(24 * 90));
+    retention::delete_old(&app.sandbox.slices).await.unwrap();
+    assert_eq!(app.texts_to(AGENT).await, 0);
+}
+
+#[tokio::test]
+async fn an_email_is_not_given_up_because_the_mail_server_refuses_the_credentials() {
+    let mail_server = MailServer::start(Behaviour::Refuses("530 5.7.0 authentication required")).await;
+    let app = app_with(&mail_server).await;
+    add_notices(&app, AGENT, 1).await;
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
+
+    mail_server.set(Behaviour::Accepts);
+    app.clock.advance(Duration::from_secs(1));
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
+    assert!(app.newest_message(AGENT).await.is_sent);
+}
+
+#[tokio::test]
+async fn an_email_is_tried_every_30_minutes_and_given_up_after_five_days() {
+    let mail_server = MailServer::start(BUSY).await;
+    let app = app_with(&mail_server).await;
+    add_notices(&app, AGENT, 1).await;
+    // As they are after five days, less two attempts.
+    app.write("UPDATE outbox_message SET attempts = 249").await.unwrap();
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
+    let half_an_hour = Duration::from_mins(30);
+    let next = app.newest_message(AGENT).await.next_attempt_at;
+    assert_eq!(next, Some(app.clock.now().plus(half_an_hour)));
+    app.clock.advance(half_an_hour);
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
+    let message = app.newest_message(AGENT).await;
+    assert_eq!((message.is_sent, message.attempts, message.next_attempt_at), (false, 251, None));
+}
+
+#[tokio::test]
+async fn an_email_that_was_tried_while_the_clock_was_ahead_is_tried_again_when_it_is_set_back() {
+    let mail_server = MailServer::start(BUSY).await;
+    let app = app_with(&mail_server).await;
+    add_notices(&app, AGENT, 1).await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "365d"})).await;
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
+    assert_eq!(app.newest_message(AGENT).await.attempts, 1);
+
+    app.set_console(Method::DELETE, "/clock", json!({})).await;
+    mail_server.set(Behaviour::Accepts);
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
+    assert!(app.newest_message(AGENT).await.is_sent);
 }
 
 #[tokio::test]
@@ -213,7 +308,7 @@ async fn two_senders_send_each_email_once() {
 
 #[tokio::test]
 async fn an_email_with_an_expired_code_is_not_sent() {
-    let mail_server = MailServer::start(Behaviour::Refuses).await;
+    let mail_server = MailServer::start(BUSY).await;
     let app = app_with(&mail_server).await;
     deliver(&app);
     assert_eq!(request_code(&app).await, StatusCode::OK);

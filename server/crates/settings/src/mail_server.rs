@@ -6,8 +6,8 @@ use axum::http::Uri;
 use lettre::{AsyncSmtpTransport, Tokio1Executor};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Timeout for each reply of the mail server.
-const SMTP_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout for connecting to the mail server. lettre has none for its replies: whoever sends limits the whole attempt.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The address of a mail server. It may contain a password, so `Debug` hides it.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl SmtpUrl {
     pub fn transport(&self) -> AsyncSmtpTransport<Tokio1Executor> {
         AsyncSmtpTransport::<Tokio1Executor>::from_url(self.0.expose_secret())
             .unwrap_or_else(|_| AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous("localhost"))
-            .timeout(Some(SMTP_TIMEOUT))
+            .timeout(Some(CONNECT_TIMEOUT))
             .build()
     }
 }
