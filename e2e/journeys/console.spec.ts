@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { type Mkopo, PASSWORD } from 'mkopo-test';
+import { type Mkopo, PASSWORD, Portal } from 'mkopo-test';
 import { expectAccessible } from '../accessibility';
 import { expectControlsInSight } from '../layout';
 import { expect, test } from '../test';
@@ -174,6 +174,110 @@ test('move the clock past the end of a session', async ({ page, mkopo }) => {
   });
 });
 
+test('an act is done that is confirmed after its list has changed', async ({ page, mkopo }) => {
+  const console = await openConsole(page, mkopo);
+  await go(console, 'Staff');
+  await button(console, `Deactivate ${EMAIL}`).click();
+  await mkopo.sessions.open('supervisor');
+  await expect(console.locator('#count')).toHaveText('4 accounts, 1 open session');
+  await confirm(console, 'Deactivate');
+  await expect(message(console)).toHaveText(`${EMAIL} is deactivated and all its sessions are ended.`);
+});
+
+test('a refresh moves neither the focus nor what is being read', async ({ page, mkopo }) => {
+  const agent = await mkopo.sessions.open('agent');
+  const paid = await mkopo.loans.approve();
+  await agent.payOut(paid);
+  const console = await openConsole(page, mkopo);
+
+  await test.step('an opened body of a call', async () => {
+    await go(console, 'Traffic');
+    const rows = console.getByRole('row');
+    const call = rows.filter({ hasText: `/${paid.loan_id}/disburse` });
+    await call.getByText('Bodies and request ID').click();
+    const body = call.getByLabel('Response body');
+    await body.evaluate((element) => element.scrollTo(0, 200));
+    await agent.history();
+    await expect(rows.nth(1)).toContainText('GET /api/v1/disbursement-records');
+    await expect(call.locator('summary')).toBeFocused();
+    expect(await body.evaluate((element) => element.scrollTop)).toBe(200);
+  });
+
+  await test.step('the link of a payout', async () => {
+    await go(console, 'Payouts');
+    const first = console.getByRole('row').nth(1).getByRole('link');
+    const address = (await first.getAttribute('href')) ?? '';
+    await first.focus();
+    await agent.payOut(await mkopo.loans.approve());
+    await expect(first).not.toHaveAttribute('href', address);
+    await expect(console.locator(`a[href="${address}"]`)).toBeFocused();
+  });
+
+  await test.step('a figure', async () => {
+    await go(console, 'Overview');
+    const figure = console.getByRole('main').getByRole('link', { name: 'Open sessions' });
+    await figure.focus();
+    await mkopo.sessions.open('supervisor');
+    await expect(figure).toContainText('2');
+    await expect(figure).toBeFocused();
+  });
+});
+
+test('the buttons of an open page follow what is changed elsewhere', async ({ page, mkopo }) => {
+  const console = await openConsole(page, mkopo);
+  await go(console, 'Clock');
+  await mkopo.clock.freeze();
+  await button(console, 'Start the clock').click();
+  await expect(message(console)).toHaveText('The clock is running.');
+  await go(console, 'Faults');
+  await mkopo.faults.add({ path: '/api/v1/auth/me', kind: 'drop' });
+  await expect(console.getByRole('row', { name: '/api/v1/auth/me' })).toBeVisible();
+  await button(console, 'End all faults').click();
+  await expect(message(console)).toHaveText('All faults are removed.');
+});
+
+test('who is signed out keeps what was typed, and goes on after signing in again', async ({
+  page,
+  mkopo,
+}) => {
+  const console = await openConsole(page, mkopo);
+  await go(console, 'Clock');
+  await console.getByLabel('By how much').fill('5m');
+  await page.context().clearCookies();
+  await expect(console.getByRole('alert')).toHaveText(
+    'You are signed out. Sign in again in another tab to go on here with what you have typed.',
+  );
+  await expectAccessible(console);
+  const other = await openConsole(page, mkopo);
+  await expect(console.getByRole('alert')).toBeHidden();
+  await button(console, 'Move').click();
+  await expect(message(console)).toContainText('The time is now');
+
+  await test.step('where nothing was typed, the sign-in page is shown', async () => {
+    await page.context().clearCookies();
+    for (const one of [console, other]) await expect(title(one, 'Sign in to the console')).toBeVisible();
+  });
+});
+
+test('the open console of a sandbox that is removed says so', async ({ page }) => {
+  test.skip(Boolean(process.env.MKOPO_E2E_URL), 'a deployed portal need not have sandboxes');
+  const {
+    MKOPO_URL: url = '',
+    MKOPO_CONSOLE_URL: consoleUrl = '',
+    MKOPO_CONSOLE_TOKEN: consoleToken = '',
+  } = process.env;
+  const portal = await Portal.connect({ url, consoleUrl, consoleToken });
+  const sandbox = await portal.makeSandbox();
+  const console = await openConsole(page, sandbox);
+  await go(console, 'Clock');
+  await console.getByLabel('By how much').fill('5m');
+  await portal.removeSandbox(sandbox);
+  await expect(console.getByRole('alert')).toHaveText(
+    'This sandbox is gone: it has expired or was removed. This page shows an earlier state of it.',
+  );
+  await expect(console.getByLabel('By how much')).toHaveValue('5m');
+});
+
 for (const colorScheme of ['light', 'dark'] as const)
   test(`every page is accessible, ${colorScheme}`, async ({ page, mkopo }) => {
     // Axe checks every page twice.
@@ -267,6 +371,11 @@ test('sandboxes with long names can be opened and removed at every width', async
     await page.goto(`${url}/sandboxes`);
     await expect(page.getByRole('link', { name: `Open the console of ${name}` })).toBeVisible();
     await expectControlsInSight(page);
+    await page.getByText('Sandbox main', { exact: true }).click();
+    const menu = page.getByRole('navigation', { name: 'Sandboxes' });
+    await expect(menu.getByRole('link', { name })).toBeInViewport({ ratio: 1 });
+    const isWider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    expect(isWider, `the menu leaves a window of ${width} px`).toBe(false);
   }
   await page.request.delete(`${url}/api/sandboxes/${name}`, { headers });
 });

@@ -111,6 +111,28 @@ pub fn hidden_fields(answer: &Answer) -> Vec<(String, String)> {
     inputs.map(|input| (value_of(input, "name"), value_of(input, "value"))).collect()
 }
 
+/// The fields of the first form of a page that contains `part`, as a browser sends them if nothing is typed.
+pub fn form<'a>(answer: &'a Answer, part: &str) -> Vec<(&'a str, &'a str)> {
+    let mut forms = html(answer).split("<form").skip(1).filter_map(|form| form.split("</form>").next());
+    let form = forms.find(|form| form.contains(part)).unwrap();
+    let (mut fields, mut select) = (Vec::new(), "");
+    for tag in form.split('<') {
+        if tag.starts_with("input ") {
+            fields.push((attribute(tag, "name").unwrap(), attribute(tag, "value").unwrap_or_default()));
+        } else if tag.starts_with("select ") {
+            select = attribute(tag, "name").unwrap();
+        } else if tag.starts_with("option ") && tag.contains(" selected") {
+            fields.push((select, attribute(tag, "value").unwrap()));
+        }
+    }
+    fields
+}
+
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
+    rest.split('"').next()
+}
+
 /// The visible text of a page, with single spaces.
 pub fn words(answer: &Answer) -> String {
     let inside = html(answer).split_once("<main").map_or(html(answer), |page| page.1);

@@ -10,9 +10,9 @@ use mkopo::Sandbox;
 use settings::{DatabaseSettings, Settings};
 
 use crate::{
-    browser::{Browser, cookie_of, csrf, get, html, post, words},
+    browser::{Browser, cookie_of, csrf, get, hidden_fields, html, post, words},
     contract,
-    test_app::{CONSOLE_TOKEN, Listener, NOON, TestApp, request, sent_from, settings, with_headers},
+    test_app::{Answer, CONSOLE_TOKEN, Listener, NOON, TestApp, request, sent_from, settings, with_headers},
 };
 
 // S-55, S-114
@@ -164,6 +164,43 @@ async fn signing_in_with_the_token_opens_the_requested_page() {
         let cookie = cookie_of(&answer);
         assert_eq!(app.send(get("/console/outbox", Some(&cookie))).await.status, StatusCode::OK);
     }
+}
+
+/// The page that a sign-in form requests.
+fn requested(form: &Answer) -> String {
+    let page = hidden_fields(form).into_iter().find(|field| field.0 == "page").unwrap().1;
+    page.replace("&amp;", "&")
+}
+
+#[tokio::test]
+async fn signing_in_keeps_the_query_of_the_requested_page_but_never_a_token() {
+    let app = TestApp::start().await;
+    let next = async |page: &str| {
+        let fields = [("page", page), ("token", CONSOLE_TOKEN)];
+        let answer = app.send(post("/console/sign-in", None, &fields)).await;
+        answer.headers[header::LOCATION].to_str().unwrap().to_owned()
+    };
+    let with_token = format!("/console/outbox?to=x&token={CONSOLE_TOKEN}&channel=sms");
+    for (address, expected) in [
+        ("/console/traces?id=abc", "/console/traces?id=abc"),
+        ("/console/outbox?to=%2B254711000003", "/console/outbox?to=%2B254711000003"),
+        (with_token.as_str(), "/console/outbox?to=x&channel=sms"),
+        ("/console/nothing?id=abc", "/console"),
+    ] {
+        let form = app.send(get(address, None)).await;
+        assert_eq!(requested(&form), expected, "{address}");
+        assert_eq!(next(&requested(&form)).await, expected, "{address}");
+    }
+    for (forged, expected) in [
+        (with_token.as_str(), "/console/outbox?to=x&channel=sms"),
+        ("//evil.example/console/traces?id=1", "/console"),
+        ("/console/traces/..//evil.example?id=1", "/console"),
+        ("/console/traces?id=1\r\nX: y#//evil", "/console/traces?id=1%0D%0AX%3A+y%23%2F%2Fevil"),
+    ] {
+        assert_eq!(next(forged).await, expected, "{forged}");
+    }
+    let signed_out = app.send(post("/console/loans?done=approved", None, &[("act", "approve")])).await;
+    assert_eq!(requested(&signed_out), "/console/loans", "this form was not done");
 }
 
 // S-26

@@ -7,7 +7,7 @@ use lending::mobile_money::{Outcome, Refusal};
 use serde_json::json;
 
 use crate::{
-    browser::{Browser, csrf, get, html, words},
+    browser::{Browser, csrf, form, get, html, words},
     test_app::TestApp,
 };
 
@@ -222,6 +222,70 @@ async fn a_rejected_form_keeps_its_input_and_shows_the_error_at_the_field() {
     let unknown = browser.send("/console/clock", "explode", &[]).await;
     assert_eq!(unknown.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(words(&unknown).contains("This page does not have this form."));
+}
+
+#[tokio::test]
+async fn a_rejected_form_does_not_show_the_success_of_the_form_before() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let done = browser.send("/console/loans", "approve", &[("total_loan_amount", "74000")]).await;
+    let address = done.headers[header::LOCATION].to_str().unwrap();
+    let success = "is approved and ready to be paid out.";
+    assert!(browser.read(address).await.contains(success));
+    let rejected = browser.send(address, "approve", &[("total_loan_amount", "abc")]).await;
+    assert_eq!(rejected.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(!words(&rejected).contains(success), "{}", words(&rejected));
+}
+
+/// Page, filters, the invalid one, and its error message.
+const INVALID_FILTERS: [(&str, &str, &str, &str); 5] = [
+    (
+        "traffic",
+        "path=auth&since=10:30",
+        "since",
+        "\"10:30\" is not a date and time such as 2026-11-14T12:00.",
+    ),
+    (
+        "traffic",
+        "until=soon&method=GET",
+        "until",
+        "\"soon\" is not a date and time such as 2026-11-14T12:00.",
+    ),
+    (
+        "traffic",
+        "status=zz&user=agent",
+        "status",
+        "status must be such as 422, 4xx, none or fault, not \"zz\".",
+    ),
+    (
+        "events",
+        "who=agent&until=10:30",
+        "until",
+        "\"10:30\" is not a date and time such as 2026-11-14T12:00.",
+    ),
+    ("events", "kind=zz&address=127", "kind", "\"zz\" is not a kind of event."),
+];
+
+#[tokio::test]
+async fn an_invalid_filter_shows_its_error_at_the_field_and_the_others_are_kept() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    for (page, query, field, wrong) in INVALID_FILTERS {
+        let answer = browser.get(&format!("/console/{page}?{query}")).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
+        let error = format!("id=\"find-{field}-error\" role=\"alert\"");
+        assert!(html(&answer).contains(&error), "{query}: {}", html(&answer));
+        let read = words(&answer);
+        assert!(read.contains(wrong) && read.contains("No matching"), "{query}: {read}");
+        let fields = form(&answer, "role=\"search\"");
+        for filter in query.split('&') {
+            assert!(fields.contains(&filter.split_once('=').unwrap()), "{query}: {fields:?}");
+        }
+    }
+    let answer = browser.get("/console/events?who=agent&before=zz").await;
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+    assert!(words(&answer).contains("before must be the id of an event."), "{}", words(&answer));
+    assert!(form(&answer, "role=\"search\"").contains(&("who", "agent")));
 }
 
 #[tokio::test]

@@ -4,7 +4,10 @@ use insta::assert_snapshot;
 use lending::mobile_money::{Outcome, Refusal, Scenario};
 use serde_json::json;
 
-use crate::{browser::Browser, test_app::TestApp};
+use crate::{
+    browser::{Browser, form},
+    test_app::{Answer, TestApp},
+};
 
 #[tokio::test]
 async fn the_next_payout_fails_as_queued_and_the_one_after_it_succeeds() {
@@ -135,4 +138,29 @@ async fn the_page_queues_outcomes_and_changes_settings() {
     assert_eq!((float, seed), (Kes(0), 9));
     browser.done("/console/scenario", "start", &[]).await;
     assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, Kes(50_000_000));
+}
+
+/// The settings on a page with another response time, as a browser sends them.
+fn with_latency<'a>(page: &'a Answer, ms: &'a str) -> Vec<(&'a str, &'a str)> {
+    let fields = form(page, "value=\"change\"").into_iter();
+    fields.map(|(name, value)| (name, if name == "latency_ms" { ms } else { value })).collect()
+}
+
+#[tokio::test]
+async fn the_page_saves_only_the_settings_that_were_changed_on_it() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let page = browser.get("/console/scenario").await;
+    let agent = app.sign_in("agent").await;
+    agent.disburse(&agent.waiting_loan().await).await;
+    let change = json!({"default": "slow"});
+    let float = app.set_console(Method::PUT, "/scenario", change).await.json()["float"].as_i64().unwrap();
+    assert!(float < 50_000_000, "{float}");
+
+    let rejected = browser.send_as("/console/scenario", &with_latency(&page, "soon")).await;
+    assert_eq!(rejected.status, 422);
+    let saved = browser.send_as("/console/scenario", &with_latency(&rejected, "250")).await;
+    assert_eq!(saved.status, 303);
+    let scenario = app.sandbox.mobile_money.scenario().await.unwrap();
+    assert_eq!((scenario.latency_ms, scenario.default, scenario.float), (250, Outcome::Slow, Kes(float)));
 }

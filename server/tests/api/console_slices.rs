@@ -4,7 +4,7 @@ use axum::http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::{
-    browser::{Browser, cookie_of, get, html, post, words},
+    browser::{Browser, cookie_of, form, get, html, post, words},
     deploying,
     sandboxes::Given,
     slices,
@@ -46,6 +46,26 @@ async fn a_build_is_activated_and_rolled_back_with_a_history() {
     let nobody = browser.send("/console/slices", "roll-back", &[("name", "../etc")]).await;
     assert_eq!(nobody.status, StatusCode::NOT_FOUND);
     assert!(browser.read("/console/slices").await.contains("mfe-loans"), "the live build is untouched");
+}
+
+#[tokio::test]
+async fn an_old_page_rolls_back_to_the_version_that_it_shows_or_not_at_all() {
+    let (app, _portal) = slices::started().await;
+    slices::hold(&app, "mfe-loans", "0.2.0").await;
+    slices::publish(&app, &slices::build("mfe-loans", "0.3.0")).await;
+    let browser = Browser::sign_in(&app).await;
+    let page = "/console/slices";
+    let old = browser.get(page).await;
+    slices::activate(&app, "mfe-loans", "0.2.0").await;
+    let refused = browser.send_as(page, &form(&old, "aria-label=\"Roll mfe-loans back to 0.1.0\"")).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(words(&refused).contains("mfe-loans has changed meanwhile."), "{}", words(&refused));
+    assert_eq!(slices::versions(&app).await, (json!("0.2.0"), json!("0.3.0")));
+
+    let new = browser.get(page).await;
+    let done = browser.send_as(page, &form(&new, "aria-label=\"Roll mfe-loans back to 0.3.0\"")).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER);
+    assert_eq!(slices::versions(&app).await.0, json!("0.3.0"));
 }
 
 #[tokio::test]

@@ -91,8 +91,15 @@ async fn the_latest_thousand_calls_are_kept_until_they_are_cleared() {
     let calls = traffic(&app).await;
     assert_eq!(calls.len(), 1000);
     assert_eq!((&calls[0]["id"], &calls[999]["id"]), (&json!(1005), &json!(6)));
+    let browser = Browser::sign_in(&app).await;
+    let says_so = async || browser.read("/console").await.contains("Only the latest 1,000 calls are kept");
+    assert!(says_so().await);
+    app.clock.advance(std::time::Duration::from_mins(30));
+    assert!(!says_so().await, "those that are gone are not of the last 30 minutes");
     assert_eq!(app.console(Method::DELETE, "/traffic", None).await.status, 204);
     assert_eq!(traffic(&app).await, Vec::<Value>::new());
+    app.call(Method::GET, "/api/v1/auth/me", None).await;
+    assert!(!says_so().await, "all since then are kept");
 }
 
 /// In memory, a thousand such bodies of 8 KiB each took 858 MB.
@@ -135,6 +142,8 @@ async fn the_page_filters_and_clears_traffic() {
         ("status=none", "No matching calls"),
         ("user=agent%40", "1 call;"),
         ("path=auth&method=GET&status=2xx&user=agent", "1 call;"),
+        ("since=2026-11-14T12:00&until=2026-11-14T09:00:00Z", "3 calls"),
+        ("until=2026-11-14T11:59", "No matching calls"),
     ] {
         let read = browser.read(&format!("/console/traffic?{query}")).await;
         assert!(read.contains(found), "{query}: {read}");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use worlds::retention;
 
 use crate::{
-    browser::Browser,
+    browser::{Browser, form, words},
     command_line::error_line,
     deploying,
     sandboxes::Given,
@@ -344,4 +344,34 @@ async fn the_page_rolls_out_holds_promotes_and_aborts() {
     assert!(shown.contains("mfe-loans 0.2.0 is live for everybody."), "{shown}");
     let refused = browser.send(page, "roll-out", &[("build", "mfe-loans 0.1.0"), ("share", "many")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn a_button_of_an_old_page_does_nothing_to_another_rollout() {
+    let (app, _portal) = started().await;
+    publish_for(&app, "plan=5:10m,100").await;
+    let browser = Browser::sign_in(&app).await;
+    let page = "/console/slices";
+    let old = browser.get(page).await;
+    act(&app, "abort").await;
+    hold(&app, "mfe-loans", "0.3.0").await;
+    roll_out(&app, json!({"version": "0.3.0", "plan": "1:10m,100"})).await;
+    for button in
+        ["Promote mfe-loans 0.2.0", "Hold the rollout of mfe-loans", "Abort the rollout of mfe-loans"]
+    {
+        let fields = form(&old, &format!("aria-label=\"{button}\""));
+        let refused = browser.send_as(page, &fields).await;
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{button}");
+        let read = words(&refused);
+        for text in [
+            "mfe-loans has changed meanwhile. Nothing was done; look again.",
+            "1% of browsers have 0.3.0, by",
+        ] {
+            assert!(read.contains(text), "{button}: {text}: {read}");
+        }
+    }
+    let new = browser.get(page).await;
+    let promoted = browser.send_as(page, &form(&new, "aria-label=\"Promote mfe-loans 0.3.0\"")).await;
+    assert_eq!(promoted.status, StatusCode::SEE_OTHER);
+    assert_eq!(versions(&app).await, (json!("0.3.0"), json!("0.1.0")));
 }

@@ -31,6 +31,21 @@ impl UnixMillis {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// Parses a browser's `datetime-local` value in `zone`, or a time with an offset.
+    ///
+    /// # Errors
+    /// A sentence without its full stop.
+    pub fn local(text: &str, zone: &TimeZone) -> Result<Self, String> {
+        let local = || {
+            let time = text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(zone.clone()).ok()?;
+            Some(Self(time.timestamp().as_millisecond()))
+        };
+        text.parse()
+            .ok()
+            .or_else(local)
+            .ok_or_else(|| format!("{text:?} is not a date and time such as 2026-11-14T12:00"))
+    }
+
     /// Parses a time that a sandbox's clock can be set to.
     ///
     /// # Errors

@@ -28,20 +28,29 @@ pub async fn activate(
     is_watched: bool,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(slices, name, Some(version), is_watched, mark).await
+    change(slices, name, Some(version), None, is_watched, mark).await
 }
 
-/// Makes the previous build live again. Another roll-back goes to the next older build, never to a newer
-/// one.
-pub async fn roll_back(slices: &Slices, name: SliceName, mark: Mark) -> Result<SliceBuilds, Failure> {
-    change(slices, name, None, false, mark).await
+/// Makes the previous build live again; if a version was `seen`, only while it is that one. Another roll-back goes to
+/// the next older build, never to a newer one.
+///
+/// # Errors
+/// Those of [`activate`], [`SliceRefusal::NoPreviousBuild`], [`SliceRefusal::Changed`].
+pub async fn roll_back(
+    slices: &Slices,
+    name: SliceName,
+    seen: Option<Version>,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    change(slices, name, None, seen, false, mark).await
 }
 
-/// Makes the build of `version` live, or the previous one.
+/// Makes the build of `version` live, or the previous one, if that is the one that was `seen`.
 async fn change(
     slices: &Slices,
     name: SliceName,
     version: Option<Version>,
+    seen: Option<Version>,
     is_watched: bool,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
@@ -52,6 +61,7 @@ async fn change(
         .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?.existing()?;
             let version = version.or_else(|| before.previous.clone()).ok_or(SliceRefusal::NoPreviousBuild)?;
+            roll_out::refuse_unless_seen(&before, seen.as_ref(), &version)?;
             let build = before.build(&version).ok_or_else(|| SliceRefusal::BuildNotFound {
                 name: before.name.clone(),
                 version: version.to_string(),

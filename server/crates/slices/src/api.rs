@@ -242,7 +242,7 @@ async fn roll_back<A: Author>(
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = author.slice(&slices, &name).await?;
-    activate::roll_back(&slices, name, author.mark(&slices)?).await.map(Answer)
+    activate::roll_back(&slices, name, None, author.mark(&slices)?).await.map(Answer)
 }
 
 async fn roll_out<A: Author>(
@@ -264,7 +264,7 @@ async fn change<A: Author>(
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = author.slice(&slices, &name).await?;
-    roll_out::change(&slices, name, change, author.mark(&slices)?).await.map(Answer)
+    roll_out::change(&slices, name, change, None, author.mark(&slices)?).await.map(Answer)
 }
 
 async fn remove(

@@ -78,6 +78,9 @@ pub enum SliceRefusal {
     /// A rollout of the slice runs, and this would change the live build.
     #[error("The rollout of {name} {version} runs, at {percent}%. Promote or abort it first.")]
     RolloutRuns { name: String, version: String, percent: u8 },
+    /// An act on a version would by now be done with another. Only the forms of the console say which one they mean.
+    #[error("{0} has changed meanwhile. Nothing was done; look again.")]
+    Changed(String),
     #[error("There is no rollout of {0}.")]
     NoRollout(String),
     #[error("{name} {version} is live already.")]
@@ -122,6 +125,7 @@ impl Refused for SliceRefusal {
             Self::NothingPublished(_) => (StatusCode::CONFLICT, "nothing_published"),
             Self::NoPreviousBuild => (StatusCode::CONFLICT, "no_previous_build"),
             Self::RolloutRuns { .. } => (StatusCode::CONFLICT, "rollout_runs"),
+            Self::Changed(_) => (StatusCode::CONFLICT, "slice_changed"),
             Self::NoRollout(_) => (StatusCode::CONFLICT, "no_rollout"),
             Self::AlreadyLive { .. } => (StatusCode::CONFLICT, "already_live"),
             Self::NotInSandbox => (StatusCode::CONFLICT, "not_in_sandbox"),

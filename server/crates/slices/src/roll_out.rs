@@ -49,6 +49,18 @@ pub(super) fn refuse_during(slice: &SliceBuilds) -> Result<(), Failure> {
     .into())
 }
 
+/// Fails if the caller has seen another version than `version`, which the act would be about by now.
+pub(super) fn refuse_unless_seen(
+    slice: &SliceBuilds,
+    seen: Option<&Version>,
+    version: &Version,
+) -> Result<(), Failure> {
+    if seen.is_none_or(|seen| seen == version) {
+        return Ok(());
+    }
+    Err(SliceRefusal::Changed(slice.name.clone()).into())
+}
+
 /// Gives an existing build to some browsers; the others keep the live one. If a rollout of this build
 /// runs, its share is changed. If the build `is_watched`, it is taken back when it fails. Returns the new
 /// state of the slice.
@@ -154,15 +166,17 @@ impl Change {
 
 const DROP_PLAN: &str = "UPDATE slice_rollout SET plan = NULL WHERE name = $1";
 
-/// Changes the rollout of a slice. Returns the new state of the slice.
+/// Changes the rollout of a slice; if a version was `seen`, only while that one is rolled out. Returns the new state of
+/// the slice.
 ///
 /// # Errors
-/// [`SliceRefusal::NoRollout`]; to promote, also [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`] and
-/// [`SliceRefusal::NoPortal`].
+/// [`SliceRefusal::NoRollout`], [`SliceRefusal::Changed`]; to promote, also [`SliceRefusal::WrongShell`],
+/// [`SliceRefusal::PathTaken`] and [`SliceRefusal::NoPortal`].
 pub async fn change(
     slices: &Slices,
     name: SliceName,
     change: Change,
+    seen: Option<Version>,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
     let act = change.action();
@@ -172,6 +186,7 @@ pub async fn change(
         .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?;
             let Rollout { version, percent, plan, .. } = running(&before)?;
+            refuse_unless_seen(&before, seen.as_ref(), version)?;
             let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
             match change {
                 Change::Hold if plan.is_none() => {}

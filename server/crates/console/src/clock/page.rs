@@ -1,7 +1,7 @@
 //! The clock, and the forms to move and stop it.
 
 use axum::response::Response;
-use jiff::{civil::DateTime, tz::TimeZone};
+use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
 use crate::{
@@ -43,7 +43,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             <div class="two even">
                 <section class="card in" aria-label="Time">
                     <div id="time" data-live="">{time_and_offset(state, visit.sandbox.clock.zone())}</div>
-                    <div class="acts">{buttons(&visit, state)}</div>
+                    <div class="acts" id="acts" data-live="">{buttons(&visit, state)}</div>
                 </section>
                 <div class="stack">{advance(&visit)}{set_time(&visit, state)}</div>
             </div>
@@ -102,7 +102,8 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             ("advance", Change { advance: Some(by), ..Change::default() })
         }
         "go" => {
-            let now = local_time(sent.text("now"), zone).map_err(FieldError::of("now"))?;
+            let now = UnixMillis::local(sent.text("now"), zone).map_err(Failure::BadValue);
+            let now = now.map_err(FieldError::of("now"))?;
             ("now", Change { now: Some(now), ..Change::default() })
         }
         "stop" => ("", Change { frozen: Some(true), ..Change::default() }),
@@ -119,16 +120,4 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         Some(false) => Done::new("running"),
         None => Done::new("moved").with(date_and_time(state.now, zone)),
     })
-}
-
-/// Parses a browser's `datetime-local` value in `zone`, or a time with an offset.
-fn local_time(text: &str, zone: &TimeZone) -> Result<UnixMillis, Failure> {
-    let local = || {
-        let time = text.parse::<DateTime>().ok()?.to_zoned(zone.clone()).ok()?;
-        Some(UnixMillis(time.timestamp().as_millisecond()))
-    };
-    text.parse()
-        .ok()
-        .or_else(local)
-        .ok_or_else(|| Failure::BadValue(format!("{text:?} is not a date and time such as 2026-11-14T12:00")))
 }

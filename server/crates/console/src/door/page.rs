@@ -47,7 +47,7 @@ pub async fn add_security_headers(request: Request, next: Next) -> Response {
 /// Signs in with the token from the form.
 pub async fn sign_in(sandbox: Sandbox, address: ClientAddress, headers: HeaderMap, body: Body) -> Response {
     let sent = form_fields(&headers, body).await;
-    let requested_page = sent.text("page");
+    let requested_page = requested_address(sent.text("page"));
     let signed_in = async {
         let access = if tickets::redeem(&sandbox, sent.text("token")).await? {
             Access::Operator
@@ -57,15 +57,23 @@ pub async fn sign_in(sandbox: Sandbox, address: ClientAddress, headers: HeaderMa
         sign_ins::begin(&sandbox, access, address.0).await
     };
     match signed_in.await {
-        Ok(cookie) => {
-            let page = Page::at(requested_page).unwrap_or(Page::Overview);
-            with_cookie(&sandbox, &cookie, "", see_other(page.address()))
-        }
+        Ok(cookie) => with_cookie(&sandbox, &cookie, "", see_other(&requested_page)),
         Err(failure) if matches!(failure.refusal(), Some(ConsoleRefusal::NoConsoleToken)) => {
-            sign_in_page(&sandbox, requested_page, Some("That is not the console's token.".to_owned()))
+            sign_in_page(&sandbox, &requested_page, Some("That is not the console's token.".to_owned()))
         }
-        Err(failure) => failed_sign_in_page(&sandbox, requested_page, failure),
+        Err(failure) => failed_sign_in_page(&sandbox, &requested_page, failure),
     }
+}
+
+/// The address of a page of the console, with the query string of `given`, but never with a token. For all other
+/// addresses, that of the overview.
+fn requested_address(given: &str) -> String {
+    let (path, query) = given.split_once('?').unwrap_or((given, ""));
+    let Some(page) = Page::at(path) else { return Page::Overview.address().to_owned() };
+    let query = Fields::parse(query.as_bytes());
+    let kept = query.all().filter(|field| field.0 != "token");
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(kept).finish();
+    if query.is_empty() { page.address().to_owned() } else { format!("{}?{query}", page.address()) }
 }
 
 /// The page for a failed sign-in, with the status and the headers of `failure`.
@@ -101,21 +109,25 @@ pub async fn reject_other_methods(sandbox: Sandbox) -> Response {
 pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |original| &original.0);
-    let path = uri.path().to_owned();
+    // The query of a form may say that the form before it was done, and this one was not.
+    let requested_page = requested_address(match uri.path_and_query() {
+        Some(with_query) if parts.method.is_safe() => with_query.as_str(),
+        _ => uri.path(),
+    });
     let query = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
     let sent =
         if parts.method.is_safe() { Fields::default() } else { form_fields(&parts.headers, body).await };
     if parts.method.is_safe()
         && let Some(token) = query.given("token")
     {
-        return redeem_page(&sandbox, &path, token);
+        return redeem_page(&sandbox, &requested_page, token);
     }
     let cookie = accept::cookies(&parts.headers, cookie_name(sandbox.settings.behind_tls)).next();
-    let Some(cookie) = cookie else { return sign_in_page(&sandbox, &path, None) };
+    let Some(cookie) = cookie else { return sign_in_page(&sandbox, &requested_page, None) };
     let signed_in = match sign_ins::find(&sandbox, cookie, sent).await {
         Ok(Some(signed_in)) => signed_in,
-        Ok(None) => return sign_in_page(&sandbox, &path, None),
-        Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
+        Ok(None) => return sign_in_page(&sandbox, &requested_page, None),
+        Err(failure) => return failed_sign_in_page(&sandbox, &requested_page, failure),
     };
     let visit = Visit::new(sandbox.clone(), query, signed_in.clone(), Trail::default());
     if !parts.method.is_safe() && !sandbox.console_token.is_own_form(cookie, visit.sent.text("csrf")) {

@@ -20,6 +20,6 @@ async fn search_events(
     sandbox: Sandbox,
     Query(filter): Query<GivenFilter>,
 ) -> Result<Answer<Vec<Event>>, Failure> {
-    let filter = filter.checked(DEFAULT_LIMIT, &sandbox.auth.fingerprints)?;
+    let filter = filter.checked(DEFAULT_LIMIT, &sandbox.auth.fingerprints).map_err(|wrong| wrong.failure)?;
     events::search(&mut sandbox.database.read().await?, &filter).await.map(Answer)
 }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::view::visit::FieldError;
 use base::{
     clock::UnixMillis,
     email::{self, Email},
@@ -40,36 +41,40 @@ impl GivenFilter {
     ///
     /// # Errors
     /// [`Failure::BadParameter`].
-    pub fn checked(self, limit: u32, fingerprints: &Fingerprints) -> Result<EventFilter, Failure> {
+    pub fn checked(self, limit: u32, fingerprints: &Fingerprints) -> Result<EventFilter, FieldError> {
         let Self { kind, who, address, since, until, before, limit: given_limit } = self;
         let who = email::of_query(who);
-        let wrong = |text: String| Failure::BadParameter(text);
+        let wrong = |field, text: String| FieldError { field, failure: Failure::BadParameter(text) };
         let kind = match kind.as_str() {
             "" => None,
-            name => Some(
-                EventKind::named(name).ok_or_else(|| wrong(format!("{name:?} is not a kind of event")))?,
-            ),
+            name => {
+                let unknown = || wrong("kind", format!("{name:?} is not a kind of event"));
+                Some(EventKind::named(name).ok_or_else(unknown)?)
+            }
         };
-        let time = |text: &str| {
+        let time = |field, text: &str| {
             let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
-            time.transpose().map_err(Failure::BadParameter)
+            time.transpose().map_err(|text| wrong(field, text))
         };
         let before = match before.as_str() {
             "" => None,
-            id => Some(id.parse().map_err(|_| wrong("before must be the id of an event".to_owned()))?),
+            id => {
+                let text = "before must be the id of an event";
+                Some(id.parse().map_err(|_| wrong("before", text.to_owned()))?)
+            }
         };
         let limit = match given_limit.as_str() {
             "" => Some(limit),
             number => number.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit)),
         };
-        let limit = limit.ok_or_else(|| wrong(format!("limit must be from 1 to {MAX_LIMIT}")))?;
+        let limit = limit.ok_or_else(|| wrong("limit", format!("limit must be from 1 to {MAX_LIMIT}")))?;
         Ok(EventFilter {
             kind,
             account_hash: Email::parse(&who).map(|email| fingerprints.of_account(&email)),
             who: Some(who).filter(|who| !who.is_empty()),
             address: Some(address).filter(|address| !address.is_empty()),
-            since: time(&since)?,
-            until: time(&until)?,
+            since: time("since", &since)?,
+            until: time("until", &until)?,
             before,
             limit,
         })

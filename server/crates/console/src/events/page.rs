@@ -7,12 +7,12 @@ use super::filter::GivenFilter;
 use crate::{
     traces,
     view::{
-        form::Field,
+        form::{Field, TIME_HINT},
         frame::{Frame, empty_state, list_card},
         icon::Icon,
         page::Page,
         table::{Left, table},
-        visit::Visit,
+        visit::{FieldError, Visit},
         words::{Tone, count, tag, timestamp},
     },
 };
@@ -25,12 +25,11 @@ const REFRESH_MS: u32 = 2000;
 /// The names of the filters.
 const FILTERS: [&str; 5] = ["kind", "who", "address", "since", "until"];
 
-pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    let given: GivenFilter = visit.query.parameters(&[&FILTERS[..], &["before"]].concat())?;
-    let filter = given.checked(PAGE_SIZE, &visit.sandbox.auth.fingerprints)?;
-    let found = events::search(&mut visit.sandbox.database.read().await?, &filter).await?;
+pub async fn show(mut visit: Visit) -> Result<Response, Failure> {
+    let found = search(&visit).await;
+    let found = visit.found(found)?;
     let shown = count(found.len(), "event");
-    let is_first = filter.before.is_none();
+    let is_first = visit.query.given("before").is_none();
     let has_more = found.len() == PAGE_SIZE as usize;
     let heading = match (is_first, has_more) {
         (true, true) => format!("The latest {shown}"),
@@ -43,13 +42,22 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         let list = if !found.is_empty() {
             let older = has_more.then(|| older_link(&visit, &found));
             view! { {listed(found)} {older} }.into_any()
-        } else if FILTERS.iter().any(|name| visit.query.given(name).is_some()) {
+        } else if !is_first || FILTERS.iter().any(|name| visit.query.given(name).is_some()) {
             empty_state(Icon::EMPTY, "No matching events", "Try another filter, or clear it.")
         } else {
             empty_state(Icon::EVENTS, "No events yet", "Sign-ins and changes on the console appear here.")
         };
         list_card("Events", "events", Some(filter_form(&visit)), list)
     }))
+}
+
+/// The latest events that match the filters of the query string.
+async fn search(visit: &Visit) -> Result<Vec<Event>, FieldError> {
+    let given: GivenFilter = visit.query.parameters(&[&FILTERS[..], &["before"]].concat())?;
+    let (since, until) = (visit.filter_time("since")?, visit.filter_time("until")?);
+    let given = GivenFilter { since, until, ..given };
+    let filter = given.checked(PAGE_SIZE, &visit.sandbox.auth.fingerprints)?;
+    Ok(events::search(&mut visit.sandbox.database.read().await?, &filter).await?)
 }
 
 fn filter_form(visit: &Visit) -> AnyView {
@@ -59,8 +67,8 @@ fn filter_form(visit: &Visit) -> AnyView {
         Field::choice("kind", "Event", kinds),
         Field::text("who", "Who or about"),
         Field::text("address", "Address"),
-        Field::text("since", "Since"),
-        Field::text("until", "Until"),
+        Field::text("since", "Since").hint(TIME_HINT),
+        Field::text("until", "Until").hint(TIME_HINT),
     ])
 }
 

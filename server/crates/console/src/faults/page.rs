@@ -80,16 +80,15 @@ const COMMON: [(&str, &[(&str, &str)]); 4] = [
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let faults = faults::all(&mut visit.sandbox.database.read().await?).await?;
-    let mut frame = Frame::of(Page::Faults)
+    let frame = Frame::of(Page::Faults)
         .count(match faults.len() {
             0 => "All calls are handled normally".to_owned(),
             n => format!("{} for API calls; the console is not affected", count(n, "fault")),
         })
+        // Also without faults: a list that is refreshed may have some later.
+        .action(visit.button(Button::new("end", "End all faults")))
         .live(REFRESH_MS)
         .success_messages(SUCCESS);
-    if !faults.is_empty() {
-        frame = frame.action(visit.button(Button::new("end", "End all faults")));
-    }
     Ok(visit.page(frame, || {
         let list = if faults.is_empty() {
             empty_state(Icon::SUCCESS, "No faults", "Add a common fault, or define your own.")

@@ -48,7 +48,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let sums = payouts::sums(&mut reader, &days).await?;
     let messages: i64 = outbox::count_by_channel(&mut reader).await?.iter().map(|channel| channel.1).sum();
     drop(reader);
-    let calls = sandbox.traffic.entries();
+    let (calls, has_dropped) = (sandbox.traffic.entries(), sandbox.traffic.has_dropped());
     let date = now.in_zone(&zone).strftime("%A, %-d %B %Y").to_string();
     let frame = Frame::of(Page::Overview).count(date).live(REFRESH_MS);
     Ok(visit.page(frame, || {
@@ -68,7 +68,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 <div class="figures">{figures.collect_view()}</div>
                 <div class="two even">
                     {payouts_by_day(&zone, &days, &sums)}
-                    {calls_by_minute(&zone, now, &calls)}
+                    {calls_by_minute(&zone, now, &calls, has_dropped)}
                 </div>
             </div>
         }
@@ -117,7 +117,7 @@ fn payouts_by_day(
     chart_card("days", "Payouts, last 14 days", summary, chart, &series)
 }
 
-fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Arc<Entry>]) -> AnyView {
+fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Arc<Entry>], has_dropped: bool) -> AnyView {
     let minutes_ago = |minutes: u32| now.minus(MINUTE * minutes);
     let between =
         |from: UnixMillis, to: UnixMillis| calls.iter().filter(move |call| from < call.at && call.at <= to);
@@ -136,8 +136,15 @@ fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Arc<Entry>]) -> An
     let mut times: Vec<u64> = between(minutes_ago(MINUTES), now).map(|call| call.ms()).collect();
     times.sort_unstable();
     let p95 = times.get(times.len() * 95 / 100).copied().unwrap_or(0);
+    // The newest comes first.
+    let is_cut = has_dropped && calls.last().is_some_and(|oldest| oldest.at > minutes_ago(MINUTES));
+    let limit = if is_cut {
+        format!(". Only the latest {} are kept and counted.", count(calls.len(), "call"))
+    } else {
+        String::new()
+    };
     let summary = format!(
-        "{} in the last minute, {} in {MINUTES} minutes, {failed} failed; 95th percentile {p95} ms",
+        "{} in the last minute, {} in {MINUTES} minutes, {failed} failed; 95th percentile {p95} ms{limit}",
         count(last_minute, "call"),
         number(all),
     );

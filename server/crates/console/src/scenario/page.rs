@@ -115,6 +115,8 @@ fn settings(visit: &Visit, scenario: &Scenario) -> AnyView {
             .hint("With a spread, the same seed gives the same response times.")
             .value(scenario.seed.to_string()),
     ];
+    // Payouts and other people change them while the page is open.
+    let fields = fields.map(Field::sends_shown);
     card("settings", "Settings", visit.form("change", "in stack", fields, Submit::Plain("Save")))
 }
 
@@ -167,12 +169,13 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             (ScenarioChange { next: Some(Vec::new()), ..ScenarioChange::default() }, Done::new("emptied"))
         }
         "change" => {
+            let changed = visit.sent.changed();
             let change = ScenarioChange {
-                default: Some(visit.sent.named("default")?),
-                latency_ms: visit.sent.parsed("latency_ms", "whole number of ms")?,
-                spread_percent: visit.sent.parsed("spread_percent", "whole number from 0 to 100")?,
-                float: visit.sent.parsed("float", "whole number of shillings")?,
-                seed: visit.sent.parsed("seed", "whole number from 0 to 4294967295")?,
+                default: changed.given("default").map(|_| changed.named("default")).transpose()?,
+                latency_ms: changed.parsed("latency_ms", "whole number of ms")?,
+                spread_percent: changed.parsed("spread_percent", "whole number from 0 to 100")?,
+                float: changed.parsed("float", "whole number of shillings")?,
+                seed: changed.parsed("seed", "whole number from 0 to 4294967295")?,
                 next: None,
             };
             (change, Done::new("changed"))

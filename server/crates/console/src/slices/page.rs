@@ -123,7 +123,8 @@ fn buttons(visit: &Visit, name: &str, previous: Option<&Version>, builds: &[Slic
                 format!("Roll {name} back?"),
                 format!("Everyone who loads the portal from now on gets {previous}."),
             )
-            .field("name", name);
+            .field("name", name)
+            .field("version", previous.to_string());
         visit.button(button)
     });
     let is_published = builds.iter().any(|build| build.origin == Origin::Published);
@@ -253,7 +254,6 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let of_world = &visit.sandbox.slices;
     let name = || SliceName::from_request(visit.sent.text("name"));
     let mark = Mark::now(of_world, Some(BY.to_owned()), visit.trail.clone())?;
-    let change = |name, change, mark| slices::roll_out::change(of_world, name, change, mark);
     let (sentence, slice) = match visit.sent.text("act") {
         "activate" => {
             let name = name()?;
@@ -267,12 +267,16 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         }
         "roll-out" => return rollout::roll_out(visit, mark).await,
         "hold" => {
-            let slice = change(name()?, Change::Hold, mark).await?;
+            let slice = rollout::change(visit, Change::Hold, mark).await?;
             return Ok(Done::new("held").with(slice.name));
         }
-        "promote" => ("promoted", change(name()?, Change::Promote, mark).await?),
-        "abort" => ("aborted", change(name()?, Change::Abort, mark).await?),
-        "roll-back" => ("rolled-back", slices::roll_back(of_world, name()?, mark).await?),
+        "promote" => ("promoted", rollout::change(visit, Change::Promote, mark).await?),
+        "abort" => ("aborted", rollout::change(visit, Change::Abort, mark).await?),
+        "roll-back" => {
+            let name = name()?;
+            let seen = rollout::seen(visit, &name)?;
+            ("rolled-back", slices::roll_back(of_world, name, seen, mark).await?)
+        }
         _ => return Err(FieldError::unknown_action()),
     };
     let live = slice.live.map(|live| live.to_string()).unwrap_or_default();

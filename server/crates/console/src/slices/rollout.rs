@@ -1,6 +1,7 @@
 //! Rollouts on the page: the form to begin or change a rollout, and the buttons to end it.
 
 use leptos::prelude::*;
+use semver::Version;
 
 use crate::view::{
     form::{Button, Field, Submit},
@@ -8,7 +9,10 @@ use crate::view::{
     visit::{Done, FieldError, Visit},
 };
 use base::error::Failure;
-use slices::{Mark, Rollout, Share, SliceBuilds, SliceName, SliceRefusal, roll_out};
+use slices::{
+    Mark, Rollout, Share, SliceBuilds, SliceName, SliceRefusal,
+    roll_out::{self, Change},
+};
 
 /// The buttons of a slice while a rollout of it runs.
 pub fn buttons(visit: &Visit, name: &str, rollout: &Rollout) -> AnyView {
@@ -19,9 +23,13 @@ pub fn buttons(visit: &Visit, name: &str, rollout: &Rollout) -> AnyView {
             format!("Promote {name} {version}?"),
             "Everyone who loads the portal from now on gets this build.",
         )
-        .field("name", name);
-    let hold =
-        Button::new("hold", "Hold").quiet().about(format!("Hold the rollout of {name}")).field("name", name);
+        .field("name", name)
+        .field("version", version.to_string());
+    let hold = Button::new("hold", "Hold")
+        .quiet()
+        .about(format!("Hold the rollout of {name}"))
+        .field("name", name)
+        .field("version", version.to_string());
     let abort = Button::new("abort", "Abort")
         .quiet()
         .about(format!("Abort the rollout of {name}"))
@@ -29,13 +37,14 @@ pub fn buttons(visit: &Visit, name: &str, rollout: &Rollout) -> AnyView {
             format!("Abort the rollout of {name} {version}?"),
             "Everyone who loads the portal from now on gets the live build.",
         )
-        .field("name", name);
+        .field("name", name)
+        .field("version", version.to_string());
     let hold = plan.is_some().then(|| visit.button(hold));
     view! { {visit.button(promote)}{hold}{visit.button(abort)} }.into_any()
 }
 
 /// One sentence about a rollout that runs.
-pub fn sentence(rollout: &Rollout, live: Option<&semver::Version>) -> String {
+pub fn sentence(rollout: &Rollout, live: Option<&Version>) -> String {
     let Rollout { version, percent, plan, .. } = rollout;
     let plan = plan.as_ref().map(|plan| format!(", by the plan {plan}")).unwrap_or_default();
     let others = live.map_or_else(|| "have none".to_owned(), |live| format!("have {live}"));
@@ -76,6 +85,18 @@ pub async fn roll_out(visit: &Visit, mark: Mark) -> Result<Done, FieldError> {
     let slice = roll_out::roll_out(&visit.sandbox.slices, name, version, share, true, mark).await?;
     let rollout = slice.rollout.ok_or_else(|| SliceRefusal::NoRollout(slice.name.clone()))?;
     Ok(Done::new("rolled-out").with(format!("{} {}: {}%", slice.name, rollout.version, rollout.percent)))
+}
+
+/// Changes the rollout that the page showed.
+pub async fn change(visit: &Visit, change: Change, mark: Mark) -> Result<SliceBuilds, Failure> {
+    let name = SliceName::from_request(visit.sent.text("name"))?;
+    let seen = seen(visit, &name)?;
+    roll_out::change(&visit.sandbox.slices, name, change, seen, mark).await
+}
+
+/// The version that the page showed on the button, if the form has it.
+pub fn seen(visit: &Visit, name: &SliceName) -> Result<Option<Version>, Failure> {
+    visit.sent.given("version").map(|version| name.version_from_request(version)).transpose()
 }
 
 /// A percentage or a plan.

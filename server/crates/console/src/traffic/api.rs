@@ -19,7 +19,8 @@ async fn latest_traffic(
     sandbox: Sandbox,
     Query(filter): Query<GivenFilter>,
 ) -> Result<Answer<Vec<Call>>, Failure> {
-    super::latest(&sandbox, usize::MAX, filter.checked()?).await.map(Answer)
+    let filter = filter.checked().map_err(|wrong| wrong.failure)?;
+    super::latest(&sandbox, usize::MAX, filter).await.map(Answer)
 }
 
 async fn archive(sandbox: Sandbox) -> Result<Response, Failure> {

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 
+use crate::view::visit::FieldError;
 use base::{clock::UnixMillis, email, error::Failure};
 use worlds::traffic::call::Entry;
 
@@ -37,16 +38,16 @@ impl GivenFilter {
     ///
     /// # Errors
     /// [`Failure::BadParameter`].
-    pub fn checked(self) -> Result<impl Fn(&Entry) -> bool + Send + 'static, Failure> {
+    pub fn checked(self) -> Result<impl Fn(&Entry) -> bool + Send + 'static, FieldError> {
         let Self { method, path, status, user, since, until } = self;
         let (method, path) = (method.to_ascii_uppercase(), path.trim().to_owned());
         let user = email::of_query(user).trim().to_lowercase();
-        let time = |text: &str| {
+        let time = |field, text: &str| {
             let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
-            time.transpose().map_err(Failure::BadParameter)
+            time.transpose().map_err(Failure::BadParameter).map_err(FieldError::of(field))
         };
-        let status = Status::parse(&status)?;
-        let (since, until) = (time(&since)?, time(&until)?);
+        let status = Status::parse(&status).map_err(FieldError::of("status"))?;
+        let (since, until) = (time("since", &since)?, time("until", &until)?);
         Ok(move |call: &Entry| {
             call.full_path().contains(&path)
                 && (method.is_empty() || call.method.as_str() == method)

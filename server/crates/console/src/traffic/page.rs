@@ -8,7 +8,7 @@ use crate::{
     traces,
     traffic::{self, Call, filter::GivenFilter, har},
     view::{
-        form::{Button, Field},
+        form::{Button, Field, TIME_HINT},
         frame::{Frame, SuccessMessages, empty_state, list_card},
         icon::Icon,
         page::Page,
@@ -27,12 +27,12 @@ const FILTERS: [&str; 6] = ["path", "method", "status", "user", "since", "until"
 
 const SUCCESS: SuccessMessages = &[("cleared", "The calls are cleared.")];
 
-pub async fn show(visit: Visit) -> Result<Response, Failure> {
+pub async fn show(mut visit: Visit) -> Result<Response, Failure> {
     if visit.query.text("as") == "har" {
         return har::file(&visit.sandbox).await;
     }
-    let filter: GivenFilter = visit.query.parameters(&FILTERS)?;
-    let calls = traffic::latest(&visit.sandbox, PAGE_SIZE, filter.checked()?).await?;
+    let found = search(&visit).await;
+    let calls = visit.found(found)?;
     let heading = match calls.len() {
         PAGE_SIZE => format!("The latest {PAGE_SIZE} calls; passwords, codes, tokens and phones are masked"),
         n => format!("{}; passwords, codes, tokens and phones are masked", count(n, "call")),
@@ -56,6 +56,14 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
+/// The latest calls that match the filters of the query string.
+async fn search(visit: &Visit) -> Result<Vec<Call>, FieldError> {
+    let given: GivenFilter = visit.query.parameters(&FILTERS)?;
+    let (since, until) = (visit.filter_time("since")?, visit.filter_time("until")?);
+    let filter = GivenFilter { since, until, ..given }.checked()?;
+    Ok(traffic::latest(&visit.sandbox, PAGE_SIZE, filter).await?)
+}
+
 fn download() -> AnyView {
     let address = format!("{}?as=har", Page::Traffic.address());
     view! { <a class="btn" href=address download="">"Download as HAR"</a> }.into_any()
@@ -77,8 +85,8 @@ fn filter_form(visit: &Visit) -> AnyView {
         Field::choice("method", "Method", methods),
         Field::choice("status", "Response", statuses),
         Field::text("user", "User contains"),
-        Field::text("since", "Since"),
-        Field::text("until", "Until"),
+        Field::text("since", "Since").hint(TIME_HINT),
+        Field::text("until", "Until").hint(TIME_HINT),
     ])
 }
 

@@ -2,50 +2,105 @@
 (() => {
   'use strict';
 
-  // Live parts: fetch the page again and replace the parts that changed.
+  // Live parts: fetch the page again and update the parts that changed.
 
   const main = document.querySelector('main[data-refresh-ms]');
 
-  /** Whether replacing `part` would lose input or a text selection. */
+  /** The form that the open dialog asks about. */
+  let askedAbout = null;
+
+  /** Whether `field` has input that was not submitted. */
+  function isChanged(field) {
+    if (!field.matches('select')) return field.value !== field.defaultValue;
+    return [...field.options].some((option) => option.selected !== option.defaultSelected);
+  }
+
+  /** Whether `part` has input that was not submitted, or that was rejected. */
+  function hasInput(part) {
+    const fields = [...part.querySelectorAll('input, select, textarea')];
+    return fields.some((field) => isChanged(field) || field.matches('[aria-invalid]'));
+  }
+
+  /** Whether updating `part` would lose input, a text selection or the form that the dialog asks about. */
   function isInUse(part) {
     const focused = document.activeElement;
     if (part.contains(focused) && focused.matches('input:not([type=hidden]), select, textarea')) return true;
-    const changed = [...part.querySelectorAll('select')].some((select) =>
-      [...select.options].some((option) => option.selected !== option.defaultSelected),
-    );
     const selection = getSelection();
-    return changed || (selection?.isCollapsed === false && part.contains(selection.anchorNode));
+    const isSelected = selection?.isCollapsed === false && part.contains(selection.anchorNode);
+    return isSelected || part.contains(askedAbout) || hasInput(part);
   }
 
-  /** The HTML of `part`, ignoring opened details and the state of copy buttons. */
-  function comparableHtml(part) {
-    const copy = part.cloneNode(true);
-    for (const open of copy.querySelectorAll('details[open]')) open.removeAttribute('open');
-    for (const button of copy.querySelectorAll('[data-copy]')) prepareCopy(button);
-    return copy.innerHTML;
+  /** What tells `node` from its siblings. Rows have no id, but their first control has one, or an address. */
+  function keyOf(node) {
+    if (!(node instanceof Element)) return node.nodeName;
+    // The options of a select that was used ignore changes of their attributes.
+    if (node.matches('select')) return node.outerHTML;
+    const control = node.matches('tr, li') ? node.querySelector('[id], [href]') : null;
+    const name = node.id || control?.id || control?.getAttribute('href');
+    // An alert is announced when it is added, so it is not made of something else.
+    return `${node.nodeName} ${node.role} ${name}`;
   }
 
-  function replace(part, fresh) {
-    if (isInUse(part)) return;
-    if (comparableHtml(part) === comparableHtml(fresh)) return;
-    const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
-    const open = [...part.querySelectorAll('details[open]')].map((details) => details.id);
-    part.replaceChildren(...document.importNode(fresh, true).childNodes);
-    for (const id of open) document.getElementById(id)?.setAttribute('open', '');
-    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
-    for (const button of part.querySelectorAll('[data-copy]')) prepareCopy(button);
+  /**
+   * Makes `old` like `fresh`. What is in both stays the same element, so it keeps the focus, its scroll position and
+   * whether it is open.
+   */
+  function update(old, fresh) {
+    if (old.isEqualNode(fresh)) return;
+    if (!(old instanceof Element)) {
+      old.nodeValue = fresh.nodeValue;
+      return;
+    }
+    for (const name of old.getAttributeNames())
+      if (!fresh.hasAttribute(name) && name !== 'open') old.removeAttribute(name);
+    for (const name of fresh.getAttributeNames()) old.setAttribute(name, fresh.getAttribute(name));
+
+    const rest = [...old.childNodes];
+    const children = [...fresh.childNodes].map((child) => {
+      const key = keyOf(child);
+      const index = rest.findIndex((node) => keyOf(node) === key);
+      if (index === -1) return child;
+      const [kept] = rest.splice(index, 1);
+      update(kept, child);
+      return kept;
+    });
+    for (const node of rest) node.remove();
+    // An element that is moved loses the focus, so those that are in their place stay there.
+    children.forEach((child, index) => {
+      const current = old.childNodes[index] ?? null;
+      if (child !== current) old.insertBefore(child, current);
+    });
+  }
+
+  /** Why the page is no longer refreshed, by the status of the answer. */
+  const REASONS = {
+    401: 'You are signed out. Sign in again in another tab to go on here with what you have typed.',
+    404: 'This sandbox is gone: it has expired or was removed. This page shows an earlier state of it.',
+  };
+
+  function warn(text) {
+    const note = document.getElementById('outdated') ?? document.createElement('p');
+    if (note.textContent === text) return;
+    Object.assign(note, { id: 'outdated', className: 'note bad', role: 'alert', textContent: text });
+    main.querySelector('.head').after(note);
   }
 
   async function refresh() {
     const response = await fetch(location.href, { headers: { Accept: 'text/html' } });
-    // The session ended or the token changed: show the sign-in page.
-    if (response.status === 401) return location.reload();
+    // The session ended or the token changed: show the sign-in page, unless input would be lost.
+    if (response.status === 401 && !hasInput(main)) return location.reload();
+    if (response.status in REASONS) return warn(REASONS[response.status]);
     if (!response.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    for (const button of page.querySelectorAll('[data-copy]')) prepareCopy(button);
     for (const part of document.querySelectorAll('[data-live]')) {
       const fresh = page.getElementById(part.id);
-      if (fresh) replace(part, fresh);
+      if (fresh && !isInUse(part)) update(part, fresh);
     }
+    // It is another one if somebody signed in again in another tab.
+    const { value } = page.querySelector('[name=csrf]');
+    for (const field of document.querySelectorAll('[name=csrf]')) field.value = value;
+    document.getElementById('outdated')?.remove();
   }
 
   async function keepRefreshing(interval) {
@@ -89,10 +144,12 @@
     dialog.querySelector('p').textContent = form.dataset.consequence;
     dialog.querySelector('[value=yes]').textContent = submitter?.textContent ?? 'Yes';
     dialog.returnValue = '';
+    askedAbout = form;
     dialog.showModal();
     dialog.addEventListener(
       'close',
       () => {
+        askedAbout = null;
         if (dialog.returnValue !== 'yes') return;
         delete form.dataset.confirm;
         // Without it, the server asks on a page.

@@ -4,7 +4,10 @@ use std::sync::atomic::Ordering;
 
 use leptos::prelude::*;
 
-use super::visit::{Question, Visit};
+use super::visit::{Question, SEARCH, Visit, shown_name};
+
+/// The hint of a filter for a time.
+pub const TIME_HINT: &str = "Such as 2026-11-14T12:00.";
 
 /// A form field.
 pub struct Field {
@@ -14,6 +17,8 @@ pub struct Field {
     hint: &'static str,
     /// The current value.
     value: String,
+    /// Whether the form also sends what the page showed.
+    sends_shown: bool,
     control: Control,
 }
 
@@ -64,7 +69,7 @@ impl Field {
     }
 
     fn with(name: &'static str, label: &'static str, control: Control) -> Self {
-        Self { name, label, hint: "", value: String::new(), control }
+        Self { name, label, hint: "", value: String::new(), sends_shown: false, control }
     }
 
     /// Sets the hint.
@@ -75,6 +80,11 @@ impl Field {
     /// Sets the value.
     pub fn value(self, value: impl Into<String>) -> Self {
         Self { value: value.into(), ..self }
+    }
+
+    /// Also sends what the page showed, for [`super::visit::Fields::changed`].
+    pub fn sends_shown(self) -> Self {
+        Self { sends_shown: true, ..self }
     }
 }
 
@@ -180,7 +190,7 @@ impl Visit {
         let fields = fields.map(|field| Field { value: self.query.text(field.name).to_owned(), ..field });
         view! {
             <form class="tools" method="get" role="search">
-                {self.fields("find", fields)}
+                {self.fields(SEARCH, fields)}
                 <button class="btn">"Show"</button>
             </form>
         }
@@ -194,7 +204,7 @@ impl Visit {
 
     /// A field of the form `act`: label, control, error and hint.
     fn field(&self, act: &str, field: Field) -> AnyView {
-        let Field { name, label, hint, value, control } = field;
+        let Field { name, label, hint, value, sends_shown, control } = field;
         let id = format!("{act}-{name}");
         let was_rejected = self.error.is_some() && self.sent.text("act") == act;
         let error = self.error.as_ref().filter(|error| was_rejected && error.field == name);
@@ -205,13 +215,20 @@ impl Visit {
         let error_id = error.map(|_| format!("{id}-error"));
         let described_by: Vec<String> = error_id.iter().chain(&hint_id).cloned().collect();
         let described_by = (!described_by.is_empty()).then(|| described_by.join(" "));
+        let shown = sends_shown.then(|| {
+            let name = shown_name(name);
+            // The input of a rejected form is kept, and so is what it began with.
+            let value = if was_rejected { self.sent.text(&name).to_owned() } else { value.clone() };
+            view! { <input type="hidden" name=name value=value /> }
+        });
         let value = if was_rejected { self.sent.text(name).to_owned() } else { value };
         let control = control.view(id.clone(), name, value, described_by, error.is_some());
         let error = error.map(|error| {
-            view! { <p class="error" id=error_id role="alert">{error.failure.to_string()}</p> }
+            view! { <p class="error" id=error_id role="alert">{error.text()}</p> }
         });
         let hint = hint_id.map(|id| view! { <p class="hint" id=id>{hint}</p> });
-        view! { <div class="field"><label for=id>{label}</label>{control}{error}{hint}</div> }.into_any()
+        view! { <div class="field"><label for=id>{label}</label>{control}{shown}{error}{hint}</div> }
+            .into_any()
     }
 
     /// The hidden fields of every POST form: the CSRF token and the name of the form.

@@ -82,8 +82,12 @@ impl Frame {
 }
 
 impl Visit {
-    /// The success message that the query string asks for.
+    /// The success message that the query string asks for. A submitted form gets none: its address may have that of
+    /// the form before.
     fn success_message(&self, messages: SuccessMessages) -> Option<String> {
+        if self.sent.all().next().is_some() {
+            return None;
+        }
         let key = self.query.text("done");
         let (_, message) = messages.iter().find(|message| message.0 == key)?;
         let argument: String = self.query.text("what").chars().take(100).collect();

@@ -9,7 +9,7 @@ use axum::{
     http::{StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
-use base::error::Failure;
+use base::{clock::UnixMillis, error::Failure};
 use lending::events::Trail;
 use serde::{
     Deserialize,
@@ -19,6 +19,14 @@ use serde::{
     },
 };
 use worlds::sandboxes::{Access, Name, Sandbox};
+
+/// The name of a page's form to filter its list, whose fields are those of the query string.
+pub const SEARCH: &str = "find";
+
+/// The name of the hidden field that has what the page showed in field `name`.
+pub fn shown_name(name: &str) -> String {
+    format!("{name}_shown")
+}
 
 /// The fields of a form or a query string.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +51,13 @@ impl Fields {
     /// The trimmed value of field `name`, if not empty.
     pub fn given(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|text| !text.is_empty())
+    }
+
+    /// The fields without those that still have what the page showed: it may be another value by now.
+    pub fn changed(&self) -> Self {
+        let changed =
+            self.0.iter().filter(|(name, _)| self.given(&shown_name(name)) != Some(self.text(name)));
+        Self(changed.cloned().collect())
     }
 
     /// The parsed value of field `name`, if not empty.
@@ -87,6 +102,14 @@ impl FieldError {
     /// Attributes failures to `field`.
     pub fn of(field: &'static str) -> impl Fn(Failure) -> Self {
         move |failure| Self { field, failure }
+    }
+
+    /// The sentence at the field, where it is clear that something is invalid.
+    pub fn text(&self) -> String {
+        match &self.failure {
+            Failure::BadParameter(text) => format!("{text}."),
+            failure => failure.to_string(),
+        }
     }
 
     /// The status of the response.
@@ -203,6 +226,36 @@ impl Visit {
     /// Returns `true` until the form is confirmed, in the script's dialog or on a page.
     pub fn needs_confirmation(&self) -> bool {
         self.sent.text("confirmed") != "yes"
+    }
+
+    /// The time in the filter `name`, as the API has it; empty if none is given.
+    ///
+    /// # Errors
+    /// [`Failure::BadParameter`].
+    pub fn filter_time(&self, name: &'static str) -> Result<String, FieldError> {
+        let Some(text) = self.query.given(name) else { return Ok(String::new()) };
+        let time = UnixMillis::local(text, self.sandbox.clock.zone()).map_err(Failure::BadParameter);
+        Ok(time.map_err(FieldError::of(name))?.to_string())
+    }
+
+    /// What a search found: nothing if a filter is wrong, which the search form shows then.
+    ///
+    /// # Errors
+    /// Those of a search with valid filters.
+    pub fn found<T: Default>(&mut self, found: Result<T, FieldError>) -> Result<T, Failure> {
+        match found {
+            Ok(found) => Ok(found),
+            Err(error) if error.status().is_client_error() => {
+                // The error of a form that was posted to this address comes first.
+                if self.error.is_none() {
+                    let act = ("act".to_owned(), SEARCH.to_owned());
+                    self.sent = Fields(std::iter::once(act).chain(self.query.0.clone()).collect());
+                    self.error = Some(error);
+                }
+                Ok(T::default())
+            }
+            Err(error) => Err(error.failure),
+        }
     }
 
     /// The response to a form: a redirect to the page, which shows the success message, or the page with

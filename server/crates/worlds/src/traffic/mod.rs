@@ -32,6 +32,8 @@ struct Ring {
     /// The size of all entries, and its limit, however much callers send.
     bytes: usize,
     max_bytes: usize,
+    /// Whether there was no room for older calls than these.
+    has_dropped: bool,
     counted: u64,
     codes: VecDeque<Arc<str>>,
     beginning: Option<Beginning>,
@@ -66,11 +68,17 @@ impl Traffic {
         self.0.lock().entries.iter().rev().cloned().collect()
     }
 
+    /// Returns whether there was no room for older calls than those in [`Self::entries`].
+    pub fn has_dropped(&self) -> bool {
+        self.0.lock().has_dropped
+    }
+
     /// Removes all recorded calls.
     pub fn clear(&self) {
         let mut ring = self.0.lock();
         ring.entries = VecDeque::new();
         ring.bytes = 0;
+        ring.has_dropped = false;
     }
 
     /// Forgets everything, because the sandbox starts over.
@@ -123,6 +131,7 @@ impl Ring {
         }
         let oldest = self.entries.pop_front()?;
         self.bytes -= oldest.kept_bytes();
+        self.has_dropped = true;
         Some(oldest)
     }
 }
