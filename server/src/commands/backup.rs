@@ -4,6 +4,7 @@ use std::{
     ffi::OsString,
     fs::{self, File},
     io::{self, Read},
+    ops::Deref,
     path::{Path, PathBuf},
     process,
     time::Duration,
@@ -11,7 +12,7 @@ use std::{
 
 use super::folder_lock;
 use anyhow::{Context, anyhow, bail, ensure};
-use base::clock::Clock;
+use base::{clock::Clock, engine_error::reason};
 use lending::events::{self, COMMAND_LINE, Event, EventKind, NewEvent};
 use serde_json::{Value, json};
 use settings::StoreSettings;
@@ -20,7 +21,6 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
 use store::{Connection, Database, query};
-use tempfile::TempPath;
 
 /// The database and the backup file.
 #[derive(clap::Args, Debug)]
@@ -42,6 +42,9 @@ const COPY: &str = "VACUUM INTO $1";
 
 const CHECK: &str = "PRAGMA integrity_check(1)";
 
+/// The files in which `SQLite` keeps changes of a database that are not in its own file.
+const LOGS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
 const COUNT_MIGRATIONS: &str = "SELECT count(*) FROM _sqlx_migrations";
 
 /// Writes a consistent copy of the data to a new file or to standard output. The file gets its name only
@@ -60,7 +63,9 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
         .map_err(said_once)
         .with_context(|| format!("can't open the database {}", database.display()))?;
     let copied = async {
-        let (mut copy, part) = partial_file(if is_piped { &database } else { &file })?;
+        let beside = if is_piped { &database } else { &file };
+        // Backups may run at the same time, and beside a restore.
+        let (mut copy, part) = Part::create(with_suffix(beside, &format!(".part-{}", process::id())))?;
         let path = part.to_str().context("its path is not valid UTF-8")?;
         sqlx::query(COPY).bind(path).execute(&mut data).await?;
         check(&part).await?;
@@ -80,7 +85,8 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
 /// Replaces the data with a backup from a file or standard input. The previous data is kept in a
 /// file next to it.
 pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
-    let database = settings.store.database_file()?;
+    // A symbolic link stays, and leads to the restored data.
+    let database = folder_lock::real_file(&settings.store.database_file()?);
     let _lock = folder_lock::lock(&settings.store, "stop it first")?;
     let file = settings.file;
     let is_piped = file == Path::new("-");
@@ -94,12 +100,17 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     check(&part).await.with_context(|| format!("{name} is not a valid backup of Mkopo's data"))?;
     let replaced = with_suffix(&database, ".replaced");
     if database.exists() {
-        merge_log(&database).await?;
+        merge_previous_log(&database).await?;
     }
-    keep_trail(&database, &part).await.context("the audit trail could not be kept")?;
+    let restored = Database::open(&part).await;
+    let restored = restored.map_err(|error| anyhow!("can't restore {name}: {}", reason(&error)))?;
+    let kept = keep_trail(&database, &restored).await;
+    restored.close().await;
+    kept.context("the audit trail could not be kept")?;
+    complete(&part).await.with_context(|| format!("can't write {}", database.display()))?;
     if database.exists() {
         // The log of a database that can't be opened must stay with that database.
-        for log in ["-wal", "-shm"] {
+        for log in LOGS {
             _ = fs::remove_file(with_suffix(&replaced, log));
             if with_suffix(&database, log).exists() {
                 rename(&with_suffix(&database, log), &with_suffix(&replaced, log))?;
@@ -129,12 +140,13 @@ pub async fn begin_from(store: &StoreSettings, file: &Path) -> anyhow::Result<()
     rename(&part, &database)
 }
 
-/// Writes what `from` has into a file beside the `database`, whose folder may not be there yet.
-fn receive(mut from: impl io::Read, database: &Path) -> anyhow::Result<TempPath> {
+/// Writes what `from` has into a file beside the `database`, whose folder may not be there yet. Only one command at a
+/// time does so, because it has locked the folder.
+fn receive(mut from: impl io::Read, database: &Path) -> anyhow::Result<Part> {
     database
         .parent()
         .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| partial_file(database))
+        .and_then(|()| Part::create(with_suffix(database, ".part")))
         .and_then(|(mut to, part)| {
             io::copy(&mut from, &mut to)?;
             to.sync_all().map(|()| part)
@@ -142,10 +154,9 @@ fn receive(mut from: impl io::Read, database: &Path) -> anyhow::Result<TempPath>
         .with_context(|| format!("can't write {}", database.display()))
 }
 
-/// Adds to the backup `part` the events in `database` since the backup, and an event for the restore.
-async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
-    let restored = Database::open(part).await?;
-    let since = match trail_since(database, &restored).await {
+/// Adds to the `restored` data the events in `database` since the backup, and an event for the restore.
+async fn keep_trail(database: &Path, restored: &Database) -> anyhow::Result<()> {
+    let since = match trail_since(database, restored).await {
         Ok(events) => events,
         // The database is damaged, or of an earlier version.
         Err(error) => {
@@ -170,11 +181,16 @@ async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
         query(KEEP_TOKENS).bind(Value::from(tokens).to_string()).execute(&mut *connection).await?;
         Ok(event.add(connection).await?)
     });
-    let added = adding.await;
-    restored.close().await;
-    added?;
-    // The file is renamed without its log.
-    merge_log(part).await
+    Ok(adding.await?)
+}
+
+/// Merges the log of the new copy into its file, which gets the database's name without it, and checks the file.
+async fn complete(part: &Path) -> anyhow::Result<()> {
+    let copy = connect_options(part).journal_mode(SqliteJournalMode::Delete).connect().await;
+    copy.map_err(said_once)?.close().await.map_err(said_once)?;
+    ensure!(!with_suffix(part, "-wal").exists(), "the write-ahead log could not be merged");
+    check(part).await?;
+    Ok(File::open(part)?.sync_all()?)
 }
 
 /// Whoever is signed in signs in again, and links to stories are made again: a backup does not know what has ended since.
@@ -205,17 +221,45 @@ async fn trail_since(database: &Path, restored: &Database) -> anyhow::Result<Vec
     Ok(events?)
 }
 
-/// Creates a file beside `file`, for this user only, like all that commands create ([`super::run`]). It is deleted on
-/// drop, unless it was renamed.
-fn partial_file(file: &Path) -> io::Result<(File, TempPath)> {
-    let part = with_suffix(file, &format!(".part-{}", process::id()));
-    // Left over from a crash.
-    _ = fs::remove_file(&part);
-    Ok((File::create_new(&part)?, TempPath::try_from_path(part)?))
+/// A file that is not complete yet. It is deleted with its logs on drop, unless it was renamed.
+struct Part(PathBuf);
+
+impl Part {
+    /// Creates the file, for this user only, like all that commands create ([`super::run`]).
+    fn create(path: PathBuf) -> io::Result<(File, Self)> {
+        let part = Self(path);
+        // Left over from a crash. SQLite would apply an old log to the new file.
+        part.delete()?;
+        Ok((File::create_new(&part.0)?, part))
+    }
+
+    fn delete(&self) -> io::Result<()> {
+        for ending in LOGS.into_iter().chain([""]) {
+            match fs::remove_file(with_suffix(&self.0, ending)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Merges the log into the database, which needs exclusive access.
-async fn merge_log(database: &Path) -> anyhow::Result<()> {
+impl Deref for Part {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        _ = self.delete();
+    }
+}
+
+/// Merges the log of the previous data into its file, which needs exclusive access. A damaged file is left as it is.
+async fn merge_previous_log(database: &Path) -> anyhow::Result<()> {
     // If the file is not a database, SQLite would report that, and delete the log later.
     if !is_database(database).with_context(|| format!("can't read {}", database.display()))? {
         return Ok(());
@@ -248,12 +292,10 @@ async fn check(file: &Path) -> anyhow::Result<()> {
     Ok(copy.close().await?)
 }
 
-/// An error of the database in its own words, which sqlx says twice with its cause.
+/// An error in the words of the database, which sqlx says twice with its cause.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
 fn said_once(error: sqlx::Error) -> anyhow::Error {
-    match error.as_database_error() {
-        Some(database) => anyhow!("{}", database.message()),
-        None => error.into(),
-    }
+    anyhow::Error::msg(reason(&error))
 }
 
 fn connect_options(file: &Path) -> SqliteConnectOptions {

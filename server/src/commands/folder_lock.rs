@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, TryLockError},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context, bail};
@@ -24,7 +24,7 @@ pub fn lock(store: &StoreSettings, instead: &str) -> anyhow::Result<Option<File>
 
 /// Like [`lock`], for the database in this file.
 pub fn lock_file(database: &Path, instead: &str) -> anyhow::Result<File> {
-    let name = database.with_added_extension("lock");
+    let name = real_file(database).with_added_extension("lock");
     let can_not =
         || format!("can't lock {}; use a folder (MKOPO_DATA_DIR) that can be written", name.display());
     let file = File::options().create(true).append(true).open(&name).with_context(can_not)?;
@@ -35,4 +35,12 @@ pub fn lock_file(database: &Path, instead: &str) -> anyhow::Result<File> {
         }
         Err(TryLockError::Error(error)) => Err(error).with_context(can_not),
     }
+}
+
+/// The file that symbolic links at `path` lead to: whoever uses it by another path has to get the same lock.
+pub fn real_file(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A missing file is created in its folder.
+    let in_real_folder = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(in_real_folder).unwrap_or_else(|| path.to_owned())
 }

@@ -21,6 +21,7 @@ use clap::{
     error::{ContextKind, ContextValue},
 };
 
+use base::error::Failure;
 use settings::Settings;
 
 /// Runs the command that was typed, and returns its exit code.
@@ -45,10 +46,19 @@ pub async fn run() -> ExitCode {
     match Box::pin(command.run()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("mkopo: {error:#}");
+            eprintln!("mkopo: {}", said(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The error with its causes. Of an unavailable database it has the reason: commands have no log to look it up.
+fn said(error: &anyhow::Error) -> String {
+    let causes = error.chain().map(|cause| match cause.downcast_ref::<Failure>() {
+        Some(Failure::Unavailable(reason)) => reason.to_string(),
+        _ => cause.to_string(),
+    });
+    causes.collect::<Vec<_>>().join(": ")
 }
 
 /// The characters of a wrong value that are shown.

@@ -3,7 +3,7 @@
 use base::kes::Kes;
 use std::{
     path::{Path, PathBuf},
-    process::Output,
+    process::{Output, Stdio},
     time::Duration,
 };
 
@@ -26,6 +26,24 @@ async fn run(command: &'static str, data_dir: &Path, file: &Path) -> Output {
 
 fn copy_in(folder: &tempfile::TempDir) -> PathBuf {
     folder.path().join("monday.db")
+}
+
+/// The names of the files that belong to the database in a data folder.
+fn files_of_database(data_dir: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(data_dir).unwrap().map(|file| file.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.starts_with("mkopo.db")).collect();
+    names.sort();
+    names
+}
+
+/// The number of loans in a data folder that no service uses.
+async fn loans_in(data_dir: &Path) -> i64 {
+    let database = Database::open(&data_dir.join("mkopo.db")).await.unwrap();
+    let count = query_scalar::<i64>("SELECT count(*) FROM loan");
+    let loans = count.fetch_one(&mut database.read().await.unwrap()).await.unwrap();
+    database.close().await;
+    loans
 }
 
 #[tokio::test]
@@ -162,4 +180,107 @@ async fn a_damaged_database_is_kept_with_its_log() {
     assert!(restored.status.success(), "{restored:?}");
     assert!(app.data_dir().join("mkopo.db.replaced-wal").exists());
     app.restart().await.assert_every_shilling_is_accounted_for().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_restore_without_room_for_the_whole_copy_fails_and_leaves_the_data_in_place() {
+    let app = TestApp::start_on_file().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = copy_in(&folder);
+    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    // The copy grows by the events since the backup.
+    for _ in 0..150 {
+        app.set_console(Method::POST, "/loans", json!({ "count": 1 })).await;
+    }
+    let data = app.data_dir().to_owned();
+    app.sandbox.close(Duration::ZERO).await;
+    let loans = loans_in(&data).await;
+
+    // There is room for the backup, and for a log beside it. With the signal ignored, writing beyond the limit fails
+    // as on a full disk.
+    let blocks = std::fs::metadata(&file).unwrap().len() / 512;
+    let script = format!("trap '' XFSZ; ulimit -Sf {blocks}; exec \"$0\" data restore \"$@\"");
+    let mut restore = std::process::Command::new("sh");
+    restore.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]).arg(&file);
+    restore.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("MKOPO_DATA_DIR", &data);
+    let restored = tokio::task::spawn_blocking(move || restore.output().unwrap()).await.unwrap();
+    let said = error_line(&restored).replace(data.to_str().unwrap(), "[data]");
+    insta::assert_snapshot!(said, @"mkopo: can't write [data]/mkopo.db: disk I/O error");
+    assert_eq!(files_of_database(&data), ["mkopo.db", "mkopo.db.lock"]);
+    assert_eq!(loans_in(&data).await, loans);
+
+    let restored = run("restore", &data, &file).await;
+    assert!(restored.status.success(), "{restored:?}");
+    assert_eq!(loans_in(&data).await, loans - 150);
+}
+
+#[tokio::test]
+async fn a_killed_restore_leaves_nothing_for_the_next_one() {
+    let app = TestApp::start_on_file().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = copy_in(&folder);
+    let loans = app.count("SELECT count(*) FROM loan").await;
+    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    app.set_console(Method::POST, "/loans", json!({ "count": 40 })).await;
+    let other_log = std::fs::read(app.data_dir().join("mkopo.db-wal")).unwrap();
+
+    let other = tempfile::tempdir().unwrap();
+    let mut killed = mkopo()
+        .args(["data", "restore", "-"])
+        .env("MKOPO_DATA_DIR", other.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let left = loop {
+        let files = files_of_database(other.path());
+        if let Some(part) = files.into_iter().find(|name| name.contains("part")) {
+            break part;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    // It was killed later, while it wrote the copy of another backup.
+    std::fs::write(other.path().join(format!("{left}-wal")), other_log).unwrap();
+
+    let restored = run("restore", other.path(), &file).await;
+    assert!(restored.status.success(), "{restored:?}");
+    assert_eq!(files_of_database(other.path()), ["mkopo.db", "mkopo.db.lock"]);
+    assert_eq!(loans_in(other.path()).await, loans);
+}
+
+#[tokio::test]
+async fn a_backup_of_a_newer_version_is_refused_with_that_reason_and_nothing_is_left_of_it() {
+    let app = TestApp::start_on_file().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = copy_in(&folder);
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                 VALUES (9999, 'of next year', TRUE, '', 1)";
+    app.write(newer).await.unwrap();
+    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    let other = tempfile::tempdir().unwrap();
+    let said = error_line(&run("restore", other.path(), &file).await);
+    let said = said.replace(folder.path().to_str().unwrap(), "[folder]");
+    insta::assert_snapshot!(said, @"mkopo: can't restore [folder]/monday.db: it was created by a newer version of mkopo; start that version");
+    assert_eq!(files_of_database(other.path()), ["mkopo.db.lock"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_restore_through_a_symbolic_link_replaces_the_file_and_keeps_the_link() {
+    let app = TestApp::start_on_file().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = copy_in(&folder);
+    let loans = app.count("SELECT count(*) FROM loan").await;
+    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    app.set_console(Method::POST, "/loans", json!({ "count": 1 })).await;
+    app.sandbox.close(Duration::ZERO).await;
+    let link = folder.path().join("mkopo.db");
+    std::os::unix::fs::symlink(app.data_dir().join("mkopo.db"), &link).unwrap();
+    let restored = run("restore", folder.path(), &file).await;
+    assert!(restored.status.success(), "{restored:?}");
+    assert!(link.is_symlink());
+    assert_eq!(files_of_database(app.data_dir()), ["mkopo.db", "mkopo.db.lock", "mkopo.db.replaced"]);
+    assert_eq!(loans_in(app.data_dir()).await, loans);
 }

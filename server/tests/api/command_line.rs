@@ -580,6 +580,47 @@ async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time()
     assert!(added.status.success(), "{added:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_to_a_database_has_the_lock_of_the_database() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mkopo.db"), "").unwrap();
+    // The service holds it.
+    let lock = fs::File::create(folder.path().join("mkopo.db.lock")).unwrap();
+    lock.try_lock().unwrap();
+    let links = tempfile::tempdir().unwrap();
+    let link = links.path().join("link.db");
+    std::os::unix::fs::symlink(folder.path().join("mkopo.db"), &link).unwrap();
+    let mut seed = mkopo();
+    seed.args(["seed", "--loans", "1"]).env("MKOPO_DATABASE_URL", format!("sqlite:{}", link.display()));
+    let said = error_line(&seed.output().unwrap()).replace(links.path().to_str().unwrap(), "[links]");
+    assert_snapshot!(said, @"mkopo: [links]/link.db is in use by another mkopo, such as a running service; stop it first");
+}
+
+#[tokio::test]
+async fn who_can_not_write_the_database_is_told_the_reason_and_not_that_a_service_is_busy() {
+    let app = TestApp::start_on_file().await;
+    app.sandbox.close(std::time::Duration::ZERO).await;
+    let file = app.data_dir().join("mkopo.db");
+    let mut database = fs::read(&file).unwrap();
+    // SQLite only reads files with a later write version (file format, 1.3.3). Permissions would not keep root out.
+    database[18] = 3;
+    fs::write(&file, database).unwrap();
+    let in_file = ["--data-dir".to_owned(), app.data_dir().to_str().unwrap().to_owned()];
+    let added = [&["grace@example.com"], &GRACE[..], &["--password-stdin"]].concat();
+    let said = [
+        serve().args(["--log", "off"]).args(&in_file).output().unwrap(),
+        add_user(&in_file, &added, "Kahawa-2026\n").await,
+        mkopo().args(["seed", "--loans", "1"]).args(&in_file).output().unwrap(),
+    ]
+    .map(|output| error_line(&output));
+    assert_snapshot!(said.join("\n"), @"
+    mkopo: the database can't be written: attempt to write a readonly database
+    mkopo: the account could not be opened: attempt to write a readonly database
+    mkopo: attempt to write a readonly database
+    ");
+}
+
 #[tokio::test]
 async fn the_first_account_can_be_added_before_the_first_start_and_names_a_mistyped_folder() {
     let folder = tempfile::tempdir().unwrap();

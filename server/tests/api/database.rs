@@ -133,7 +133,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
         until_waiting(&app, 2).await;
         free.send(()).unwrap();
     });
-    assert!(matches!(broken, Err(Failure::Busy)), "{broken:?}");
+    assert!(matches!(broken, Err(Failure::Unavailable(_))), "{broken:?}");
     assert_eq!(paid.kind(), "503 busy");
     assert_eq!(paid.headers["retry-after"], "1");
     assert_eq!(agent.records_of(loan).await.len(), 0);

@@ -17,13 +17,32 @@ impl From<sqlx::Error> for Failure {
         }
         if is_unavailable(&error) {
             tracing::warn!(%error, "database unavailable");
-            return Self::Busy;
+            return Self::Unavailable(reason(&error).into());
         }
         if is_overflow(&error) {
             return Self::SumTooLarge;
         }
         Self::Storage(error)
     }
+}
+
+/// The reason of an error in one line, in the words of the database: sqlx repeats them with each cause.
+pub fn reason(error: &sqlx::Error) -> String {
+    use sqlx::Error as E;
+    let words = match error {
+        E::Migrate(error) => match &**error {
+            MigrateError::VersionMissing(_) | MigrateError::VersionTooNew(..) => {
+                "it was created by a newer version of mkopo; start that version".to_owned()
+            }
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => return reason(error),
+            other => other.to_string(),
+        },
+        E::Database(error) => error.message().to_owned(),
+        E::Configuration(error) => error.to_string(),
+        E::Io(error) => error.to_string(),
+        other => other.to_string(),
+    };
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns whether a number left 64 bits. Values that are bound or stored fit, so it was a sum.

@@ -92,9 +92,12 @@ pub enum Failure {
     /// The call timed out.
     #[error("This took too long and was cancelled. It may still have been done.")]
     TookTooLong,
-    /// The write queue is full, or the database is unavailable.
+    /// The write queue is full, or the database does not answer in time.
     #[error("The service is busy. Nothing was done; try again in a moment.")]
     Busy,
+    /// The database is unavailable, for this reason: it is for operators, and not in the answer.
+    #[error("The service is busy. Nothing was done; try again in a moment.")]
+    Unavailable(Arc<str>),
     /// A sum of amounts does not fit into 64 bits.
     #[error(
         "The amounts add up to more than 9,223,372,036,854,775,807, the largest number that can be shown."
@@ -138,7 +141,7 @@ impl Failure {
             F::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             F::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             F::TookTooLong => (StatusCode::SERVICE_UNAVAILABLE, "took_too_long"),
-            F::Busy | F::Conflict => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+            F::Busy | F::Unavailable(_) | F::Conflict => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
             F::NotCommitted => (StatusCode::SERVICE_UNAVAILABLE, "not_known"),
             F::Storage(_) | F::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
@@ -178,7 +181,9 @@ impl Failure {
 
     fn retry_after_seconds(&self) -> Option<u64> {
         match self {
-            Self::Busy | Self::Conflict | Self::NotCommitted | Self::TookTooLong => Some(1),
+            Self::Busy | Self::Unavailable(_) | Self::Conflict | Self::NotCommitted | Self::TookTooLong => {
+                Some(1)
+            }
             Self::Refused(refusal) => refusal.retry_after().map(whole_seconds),
             _ => None,
         }

@@ -103,7 +103,7 @@ impl Database {
     /// A connection to read, which sees all commits so far. It returns to the pool when it is dropped.
     ///
     /// # Errors
-    /// [`Failure::Busy`] if none is free in time.
+    /// [`Failure::Unavailable`] if none is free in time.
     pub async fn read(&self) -> Result<Connection, Failure> {
         Ok(match &self.readers {
             Readers::Sqlite(readers) => Connection::sqlite(Owner::Pool(readers.acquire().await?)),
@@ -160,7 +160,7 @@ impl Database {
     /// in lanes.
     ///
     /// # Errors
-    /// [`Failure::Busy`] if the database is unavailable.
+    /// [`Failure::Unavailable`].
     pub async fn begin(&self) -> Result<Transaction, Failure> {
         begin(&self.writer, false, vec![self.place_in_turn().await?]).await
     }
@@ -175,8 +175,8 @@ impl Database {
     /// rolled back. Meanwhile, no other transaction runs on any server, except payouts in lanes.
     ///
     /// # Errors
-    /// The errors of `work`; [`Failure::Busy`] if the queue is full or the database is unavailable,
-    /// and nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was committed.
+    /// The errors of `work`; [`Failure::Busy`] if the queue is full, and [`Failure::Unavailable`]:
+    /// nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was committed.
     pub async fn write<T>(
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
@@ -335,5 +335,5 @@ async fn begin(
     let step = traces::step!("wait for the writer");
     let begin = Begin { is_alone, places, granted, step: step.clone() };
     writer.send(Order::Begin(begin)).map_err(|_| Failure::Busy)?;
-    transaction.instrument(step).await.map_err(|_| Failure::Busy)
+    transaction.instrument(step).await.map_err(|_| Failure::Busy)?.map_err(Failure::Unavailable)
 }

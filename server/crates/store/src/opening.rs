@@ -3,6 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::anyhow;
+use base::engine_error::reason;
 use sqlx::{
     ConnectOptions, Executor,
     migrate::{MigrateError, Migrator},
@@ -178,23 +179,17 @@ fn sentence(error: sqlx::Error, store: &str, setting: &str) -> anyhow::Error {
             other => anyhow!("can't migrate the tables of {store}: {other}"),
         };
     }
-    let reason = match &error {
-        sqlx::Error::PoolTimedOut => return no_answer(store, setting),
-        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
-            return no_answer(store, setting);
+    match &error {
+        sqlx::Error::PoolTimedOut => no_answer(store, setting),
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => no_answer(store, setting),
+        sqlx::Error::Database(error) if error.message() == "database is locked" => anyhow!(
+            "another program has had {store} locked for {} s: start again when it has ended",
+            START_TIMEOUT.as_secs()
+        ),
+        error => {
+            anyhow!("can't open {store}; set {setting} to one that can be written: {}", reason(error))
         }
-        sqlx::Error::Database(error) if error.message() == "database is locked" => {
-            return anyhow!(
-                "another program has had {store} locked for {} s: start again when it has ended",
-                START_TIMEOUT.as_secs()
-            );
-        }
-        sqlx::Error::Database(error) => one_line(error.message()),
-        sqlx::Error::Configuration(reason) => one_line(&reason.to_string()),
-        sqlx::Error::Io(error) => one_line(&error.to_string()),
-        other => one_line(&other.to_string()),
-    };
-    anyhow!("can't open {store}; set {setting} to one that can be written: {reason}")
+    }
 }
 
 fn no_answer(store: &str, setting: &str) -> anyhow::Error {
@@ -202,8 +197,4 @@ fn no_answer(store: &str, setting: &str) -> anyhow::Error {
         "{store} does not answer in time: it may be down, or this machine too busy. Start again when it answers, or set \
          {setting} to another"
     )
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

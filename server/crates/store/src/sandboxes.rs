@@ -84,7 +84,7 @@ impl SandboxDatabases {
             database.close().await;
             filled.map_err(|failure| match failure {
                 // Nobody else has the file: only the disk can fail.
-                Failure::Busy | Failure::NotCommitted => Failure::NoRoom,
+                Failure::Busy | Failure::Unavailable(_) | Failure::NotCommitted => Failure::NoRoom,
                 other => other,
             })?;
             tokio::fs::read(&path).await.map_err(not_written)

@@ -56,7 +56,7 @@ impl ServerLease {
     /// Takes the lease of a new server.
     ///
     /// # Errors
-    /// [`Failure::Busy`] if the database is unavailable, or held by somebody else.
+    /// [`Failure::Unavailable`], also if the database is held by somebody else.
     pub async fn take(database: &Database, shared_read: &SharedRead) -> Result<Self, Failure> {
         let at = database.read().await?.engine_now().await?;
         let lease = Self {
@@ -100,7 +100,7 @@ impl ServerLease {
     /// place, and everything cached is forgotten.
     ///
     /// # Errors
-    /// [`Failure::Busy`], [`Failure::NotCommitted`].
+    /// [`Failure::Unavailable`], [`Failure::NotCommitted`].
     pub async fn renew(&self) -> Result<(), Failure> {
         let (server_id, renewals) = (self.server_id.clone(), self.renewals.fetch_add(1, Ordering::AcqRel));
         let renewed = self.database.write_in_turn(async move |connection: &mut Connection| {
@@ -128,7 +128,7 @@ impl ServerLease {
     /// Returns whether this server does the work that one server does for all.
     ///
     /// # Errors
-    /// [`Failure::Busy`].
+    /// [`Failure::Unavailable`].
     pub async fn is_first(&self) -> Result<bool, Failure> {
         let mut reader = self.database.read().await?;
         let now = reader.engine_now().await?;

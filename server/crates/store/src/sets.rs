@@ -136,8 +136,9 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
     let written = write_together(database, lane, places, &works).instrument(step).await;
     let results = written.unwrap_or_else(|failure| {
         tracing::debug!(?failure, "a set was not written");
-        let of_each = || match failure {
+        let of_each = || match &failure {
             Failure::Busy => Failure::Busy,
+            Failure::Unavailable(reason) => Failure::Unavailable(Arc::clone(reason)),
             Failure::NotCommitted => Failure::NotCommitted,
             _ => Failure::Conflict,
         };

@@ -1,6 +1,9 @@
 //! A writing transaction, as its caller holds it.
 
-use std::ops::{Deref, DerefMut};
+use std::{
+    ops::{Deref, DerefMut},
+    sync::Arc,
+};
 
 use tokio::sync::oneshot;
 use tracing::{Instrument, Span};
@@ -40,12 +43,12 @@ pub(super) struct Commit {
 }
 
 /// The outcome of a commit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     /// The changes are on disk.
     Committed,
-    /// Nothing was written.
-    NotDone,
+    /// Nothing was written, for this reason.
+    NotDone(Arc<str>),
     /// The database failed during the commit, so the changes may or may not be there.
     Unknown,
 }
@@ -60,14 +63,14 @@ impl Transaction {
     /// Commits, together with other waiting writes, and returns when the changes are on disk.
     ///
     /// # Errors
-    /// [`Failure::Busy`] if nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was.
+    /// [`Failure::Unavailable`] if nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was.
     pub async fn commit(mut self) -> Result<(), Failure> {
         let (sender, outcome) = oneshot::channel();
         let step = traces::step!("commit");
         self.give_back(Some(Commit { outcome: sender, step: step.clone() }));
         match outcome.instrument(step).await {
             Ok(Outcome::Committed) => Ok(()),
-            Ok(Outcome::NotDone) => Err(Failure::Busy),
+            Ok(Outcome::NotDone(reason)) => Err(Failure::Unavailable(reason)),
             Ok(Outcome::Unknown) | Err(_) => Err(Failure::NotCommitted),
         }
     }

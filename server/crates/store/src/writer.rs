@@ -11,6 +11,8 @@
 //! after the other, by the lock of one row. Work that replaces the data as a whole excludes every writer
 //! (docs/decisions/0007).
 
+use std::sync::Arc;
+
 use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc, oneshot, watch},
@@ -45,10 +47,17 @@ pub(super) struct Begin {
     pub is_alone: bool,
     /// The caller's places in the queue, released when its transaction begins.
     pub places: Vec<OwnedSemaphorePermit>,
-    /// Dropped if no transaction can begin.
-    pub granted: oneshot::Sender<Transaction>,
+    /// The reason, if no transaction can begin.
+    pub granted: oneshot::Sender<Result<Transaction, Arc<str>>>,
     /// The step of the caller that waits.
     pub step: Span,
+}
+
+impl Begin {
+    fn refuse(self, reason: &Arc<str>) {
+        // Fails if the caller has gone.
+        _ = self.granted.send(Err(Arc::clone(reason)));
+    }
 }
 
 /// The database of the writer, and its transaction statements.
@@ -209,11 +218,12 @@ impl Writer {
             Ok(connection) => self.attempt(connection, first, &mut callers).await,
             Err(error) => {
                 tracing::error!(%error, "database unavailable");
-                return self.refuse_together(first);
+                let reason: Arc<str> = engine_error::reason(&error).into();
+                return self.refuse_together(first, &reason);
             }
         };
         for Commit { outcome: caller, .. } in callers {
-            _ = caller.send(outcome);
+            _ = caller.send(outcome.clone());
         }
         if outcome == Outcome::Committed {
             self.committed.send_replace(());
@@ -222,11 +232,11 @@ impl Writer {
 
     /// Refuses all callers that waited for the same transaction. If each tried by itself, the last of many
     /// would wait once for each caller before it.
-    fn refuse_together(&mut self, first: Begin) {
+    fn refuse_together(&mut self, first: Begin, reason: &Arc<str>) {
         let may_join = !first.is_alone;
-        drop(first);
+        first.refuse(reason);
         while may_join && let Some(refused) = self.waiting() {
-            drop(refused);
+            refused.refuse(reason);
         }
     }
 
@@ -259,7 +269,7 @@ impl Writer {
     /// used again.
     async fn attempt(&mut self, connection: Connection, first: Begin, callers: &mut Vec<Commit>) -> Outcome {
         let Some((mut connection, ran)) = self.lend_to_all(connection, first, callers).await else {
-            return Outcome::NotDone;
+            return Outcome::NotDone("the connection was lost".into());
         };
         let (outcome, is_usable) = match ran {
             Ok(()) => {
@@ -268,7 +278,8 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, "writing failed");
-                (Outcome::NotDone, roll_back(&mut connection, &error).await != RolledBack::Failed)
+                let is_usable = roll_back(&mut connection, &error).await != RolledBack::Failed;
+                (not_done(&error), is_usable)
             }
         };
         if is_usable {
@@ -288,8 +299,8 @@ impl Writer {
         }
         match (&self.target, roll_back(connection, &error).await) {
             (_, RolledBack::Failed) => (Outcome::Unknown, false),
-            (Target::Sqlite { .. }, RolledBack::Now) => (Outcome::NotDone, true),
-            (_, _) if engine_error::is_uncommitted(&error) => (Outcome::NotDone, true),
+            (Target::Sqlite { .. }, RolledBack::Now) => (not_done(&error), true),
+            (_, _) if engine_error::is_uncommitted(&error) => (not_done(&error), true),
             (Target::Sqlite { .. }, RolledBack::Before) => (Outcome::Unknown, true),
             // PostgreSQL also accepts a rollback after a commit, and does nothing.
             (Target::Postgres(..), _) => (Outcome::Unknown, false),
@@ -316,7 +327,7 @@ impl Writer {
             drop(places);
             let (transaction, returned) = Transaction::on(connection);
             // If the caller has gone, this drops the transaction, which gives the connection back.
-            drop(granted.send(transaction));
+            drop(granted.send(Ok(transaction)));
             let Returned { connection: back, commit } = returned.await.ok()?;
             connection = back;
             match commit {
@@ -333,6 +344,10 @@ impl Writer {
         }
         Some((connection, Ok(())))
     }
+}
+
+fn not_done(error: &sqlx::Error) -> Outcome {
+    Outcome::NotDone(engine_error::reason(error).into())
 }
 
 #[derive(PartialEq)]

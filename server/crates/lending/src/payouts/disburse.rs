@@ -43,8 +43,8 @@ pub struct DisbursementRequest {
 /// [`crate::auth::AuthRefusal::NoSession`], [`crate::payouts::PayoutRefusal::LoanNotFound`], [`crate::payouts::PayoutRefusal::AlreadyDisbursed`], [`crate::payouts::PayoutRefusal::InProgress`],
 /// [`crate::payouts::PayoutRefusal::NotApproved`], [`crate::payouts::PayoutRefusal::AmountMismatch`], [`crate::payouts::PayoutRefusal::AboveMaximum`],
 /// [`crate::payouts::PayoutRefusal::PhoneMismatch`], [`crate::payouts::PayoutRefusal::IdempotencyKeyReused`], [`crate::payouts::PayoutRefusal::IdempotencyKeyInUse`],
-/// [`Failure::Busy`]: no payout was made. [`Failure::NotCommitted`]: it is unknown whether one was made; no
-/// money was sent yet. It is also the answer if the data is replaced while the payout runs.
+/// [`Failure::Busy`], [`Failure::Unavailable`]: no payout was made. [`Failure::NotCommitted`]: it is unknown
+/// whether one was made; no money was sent yet. It is also the answer if the data is replaced while the payout runs.
 pub async fn disburse(
     payouts: &Payouts,
     session: &Session,
@@ -142,13 +142,13 @@ async fn pay_and_settle(payouts: Payouts, mut payment: Payment) -> Paid {
 async fn pay(payouts: &Payouts, payment: &mut Payment) -> Result<Answer, Failure> {
     loop {
         match payouts.mobile_money.pay(payment.clone()).await {
-            Err(Failure::Busy) | Ok(Answer::DataReplaced) => {}
+            Err(Failure::Busy | Failure::Unavailable(_)) | Ok(Answer::DataReplaced) => {}
             answer => return answer,
         }
         payment.copy = match claimed_in(payouts, payment).await {
             Ok(Some(copy)) => copy,
             Ok(None) => return Ok(Answer::DataReplaced),
-            Err(Failure::Busy) => payment.copy,
+            Err(Failure::Busy | Failure::Unavailable(_)) => payment.copy,
             Err(failure) => return Err(failure),
         };
         payouts.world.clock.sleep(RESEND_INTERVAL).await;
