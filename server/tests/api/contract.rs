@@ -221,8 +221,15 @@ fn failures() -> Vec<Failure> {
         SliceRefusal::PathTaken { path: any(), name: any(), owner: any() }.into(),
         SliceRefusal::LabelTaken { label: any(), name: any(), owner: any() }.into(),
         SliceRefusal::NoPortal.into(),
-        SliceRefusal::ShellNeeded { name: any(), version: any(), range: any(), shell: any(), kit: any() }
-            .into(),
+        SliceRefusal::ShellNeeded {
+            name: any(),
+            version: any(),
+            library: any(),
+            range: any(),
+            shell: any(),
+            carried: any(),
+        }
+        .into(),
         SliceRefusal::ShellNotRolledOut.into(),
         SliceRefusal::ShellStays.into(),
         SliceRefusal::SliceNotFound(any()).into(),

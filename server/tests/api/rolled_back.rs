@@ -12,7 +12,8 @@ use crate::{
     rollouts::publish_for,
     slice_reports::{crashed, loaded, not_loaded, report},
     slices::{
-        activate, build, build_of, manifest, portal, publish, publish_with, roll_back, started, versions,
+        activate, build, build_of, hold, manifest, portal, publish, publish_with, roll_back, started,
+        versions,
     },
     test_app::{TestApp, account},
 };
@@ -213,6 +214,27 @@ async fn a_build_that_went_live_at_once_is_taken_back_in_its_first_hour_only() {
     visits(&app, &people(&app, 8).await, "0.3.0", 5).await;
     look(&app).await;
     assert_eq!(versions(&app).await.0, "0.3.0");
+}
+
+#[tokio::test]
+async fn a_roll_back_goes_to_no_build_that_was_taken_back_aborted_or_never_live() {
+    let (app, _portal) = started().await;
+    let publish = async |version: &str| publish(&app, &build("mfe-loans", version)).await;
+    publish_for(&app, "percent=10").await;
+    app.console(Method::POST, "/slices/mfe-loans/abort", None).await;
+    publish("0.3.0").await;
+    publish("0.4.0").await;
+    visits(&app, &people(&app, 8).await, "0.4.0", 8).await;
+    look(&app).await;
+    assert_eq!(versions(&app).await, (json!("0.3.0"), json!("0.1.0")));
+    hold(&app, "mfe-loans", "0.4.5").await;
+    publish("0.5.0").await;
+    publish("0.6.0").await;
+    for (live, previous) in [("0.5.0", json!("0.3.0")), ("0.3.0", json!("0.1.0")), ("0.1.0", json!(null))] {
+        assert_eq!(roll_back(&app, "mfe-loans").await.json()["live"], live);
+        assert_eq!(versions(&app).await, (json!(live), previous));
+    }
+    assert_eq!(roll_back(&app, "mfe-loans").await.failure().1, "no_previous_build");
 }
 
 #[tokio::test]

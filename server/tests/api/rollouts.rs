@@ -209,6 +209,18 @@ async fn a_rollout_is_promoted_or_aborted_and_the_trail_says_so() {
 }
 
 #[tokio::test]
+async fn browsers_do_not_fall_back_to_a_build_whose_rollout_was_aborted() {
+    let (app, _portal) = started().await;
+    for version in ["0.2.0", "0.3.0"] {
+        publish(&app, &build("mfe-loans", version)).await;
+    }
+    roll_out(&app, json!({"version": "0.2.0", "percent": 0})).await;
+    assert_eq!(versions(&app).await, (json!("0.3.0"), json!("0.2.0")));
+    act(&app, "abort").await;
+    assert_eq!(versions(&app).await, (json!("0.3.0"), json!("0.1.0")));
+}
+
+#[tokio::test]
 async fn a_share_that_makes_no_sense_is_refused_and_changes_nothing() {
     let (app, _portal) = started().await;
     hold(&app, "mfe-loans", "0.2.0").await;

@@ -12,8 +12,8 @@ use crate::{
     deploying::publication,
     sandboxes::{Given, publish_in},
     slices::{
-        Files, activate, build, build_of, integrity_of, live, manifest, publish, publish_with, roll_back,
-        started, versions,
+        Files, activate, build, build_of, hold, integrity_of, live, manifest, publish, publish_with,
+        roll_back, slice_command, started, versions,
     },
     test_app::{Answer, TestApp},
 };
@@ -41,6 +41,14 @@ fn shell(version: &str, kit: &str, code: &str) -> Files {
         ("kit/index.html", format!("<!doctype html><title>The kits of {version}</title>")),
     ];
     files.into_iter().map(|(path, content)| (path.to_owned(), content.into_bytes())).collect()
+}
+
+/// The build of the shell `files`, with this field of its description.
+fn described(mut files: Files, field: &str, value: Value) -> Files {
+    let mut description: Value = serde_json::from_slice(&files["shell.json"]).unwrap();
+    description[field] = value;
+    files.insert("shell.json".to_owned(), description.to_string().into_bytes());
+    files
 }
 
 /// The answer that a browser gets at `path`.
@@ -132,11 +140,57 @@ async fn slices_and_the_shell_are_checked_against_each_other() {
     assert_eq!(publish_with(&app, &breaking, "?by=ci&force=true").await.status, 201);
     assert_eq!(publish(&app, &build("mfe-auth", "0.1.0")).await.failure().1, "wrong_shell");
     let taking = json!([{"path": "/loans", "title": "Loans"}]);
-    let mut files = shell("0.4.0", "0.1.5", "fourth()");
-    let mut description: Value = serde_json::from_slice(&files["shell.json"]).unwrap();
-    description["screens"] = taking;
-    files.insert("shell.json".to_owned(), description.to_string().into_bytes());
+    let files = described(shell("0.4.0", "0.1.5", "fourth()"), "screens", taking);
     assert_eq!(publish(&app, &files).await.failure().1, "path_taken");
+}
+
+#[tokio::test]
+async fn a_shell_has_each_library_that_live_slices_share_or_is_refused() {
+    let (app, _portal) = started().await;
+    let with = |libraries: Value| described(shell("0.2.0", "0.1.0", "draw()"), "libraries", libraries);
+    let newer = with(json!({"react": "20.0.0"}));
+    assert_snapshot!(publish(&app, &newer).await.refusal(), @"409 shell_needed: mfe-loans 0.1.0, which is live, was built for react ^19.0.0; mfe-shell 0.2.0 has 20.0.0. Replace the slice first.");
+    let lacking = publish(&app, &with(json!({"react-router": "7.18.5"}))).await;
+    assert_snapshot!(lacking.refusal(), @"409 shell_needed: mfe-loans 0.1.0, which is live, was built for react ^19.0.0; mfe-shell 0.2.0 has none. Replace the slice first.");
+
+    assert_eq!(publish(&app, &build("mfe-auth", "0.1.0")).await.status, 201);
+    assert_eq!(hold(&app, "mfe-auth", "0.2.0").await.status, 201);
+    let text = "409 shell_needed: mfe-auth 0.1.0, which is live, was built for react ^19.0.0; mfe-shell 0.2.0 has \
+                20.0.0. Replace the slice first.";
+    let sandbox = Given::make(&app, json!({"name": "friday"})).await;
+    assert_eq!(publish_in(&sandbox, &newer).await.refusal(), text);
+    assert_eq!(publish_with(&app, &newer, "?by=ci&hold=true").await.status, 201);
+    assert_eq!(activate(&app, "mfe-shell", "0.2.0").await.refusal(), text);
+    let of_sandbox = json!({"version": "0.2.0"});
+    let activated = sandbox.console(Method::POST, "/slices/mfe-shell/activate", Some(of_sandbox)).await;
+    assert_eq!(activated.refusal(), text);
+
+    let forced = json!({"version": "0.2.0", "force": true});
+    let activated = app.console(Method::POST, "/slices/mfe-shell/activate", Some(forced)).await;
+    assert_eq!(activated.json()["live"], "0.2.0");
+    let text = "409 wrong_shell: It was built for react ^19.0.0; this shell has 20.0.0.";
+    assert_eq!(activate(&app, "mfe-auth", "0.2.0").await.refusal(), text);
+    assert_eq!(publish(&app, &build("mfe-auth", "0.3.0")).await.refusal(), text);
+}
+
+#[tokio::test]
+async fn a_shell_that_was_held_goes_live_by_force_before_the_slices_for_it_and_back() {
+    let (app, _portal) = started().await;
+    publish_with(&app, &shell("0.2.0", "0.2.0", "second()"), "?by=ci&hold=true").await;
+    assert_eq!(activate(&app, "mfe-shell", "0.2.0").await.failure().1, "shell_needed");
+    let forced = async |version: &str| {
+        let done = slice_command(&app, &["activate", "mfe-shell", version, "--force"]).await;
+        String::from_utf8(done.stdout).unwrap()
+    };
+    assert_eq!(forced("0.2.0").await, "mfe-shell 0.2.0 is live.\n");
+    let mut follows = manifest("mfe-loans", "0.2.0");
+    follows["shared"][1]["requiredVersion"] = json!("^0.2.0");
+    assert_eq!(publish(&app, &build_of(&follows)).await.status, 201);
+
+    assert_eq!(roll_back(&app, "mfe-shell").await.failure().1, "shell_needed");
+    assert_eq!(roll_back(&app, "mfe-loans").await.failure().1, "wrong_shell");
+    assert_eq!(forced("0.1.0").await, "mfe-shell 0.1.0 is live.\n");
+    assert_eq!(roll_back(&app, "mfe-loans").await.json()["live"], "0.1.0");
 }
 
 #[tokio::test]

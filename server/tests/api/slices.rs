@@ -379,6 +379,30 @@ async fn each_roll_back_goes_further_back_and_never_forward() {
 }
 
 #[tokio::test]
+async fn a_roll_back_goes_to_what_was_live_last_and_not_to_the_next_lower_version() {
+    let (app, _portal) = started().await;
+    for version in ["0.2.0", "0.3.0", "0.4.0"] {
+        publish(&app, &build("mfe-loans", version)).await;
+    }
+    activate(&app, "mfe-loans", "0.2.0").await;
+    publish(&app, &build("mfe-loans", "0.5.0")).await;
+    for live in ["0.2.0", "0.4.0", "0.3.0", "0.1.0"] {
+        assert_eq!(roll_back(&app, "mfe-loans").await.json()["live"], live);
+    }
+    roll_back_is_refused(&app).await;
+}
+
+#[tokio::test]
+async fn the_build_of_a_newer_portal_is_the_previous_one_where_the_one_before_is_gone() {
+    let (app, portal) = started().await;
+    publish(&app, &build("mfe-loans", "0.4.0")).await;
+    write(portal.path(), "0.2.0", "0.1.0");
+    assert_eq!(versions(&app).await, (json!("0.4.0"), json!("0.2.0")));
+    write(portal.path(), "0.5.0", "0.1.0");
+    assert_eq!(versions(&app).await, (json!("0.4.0"), json!(null)), "never forward");
+}
+
+#[tokio::test]
 async fn a_new_slice_is_listed_once_it_is_live() {
     let (app, _portal) = started().await;
     hold(&app, "mfe-repayments", "1.0.0").await;

@@ -4,7 +4,7 @@ use semver::Version;
 
 use crate::{
     build::SliceName,
-    builds::{Bundled, SliceBuilds, locked, read_one, set_live},
+    builds::{Bundled, SliceBuilds, locked, set_live, set_previous},
     of_world::Slices,
     refusal::SliceRefusal,
     roll_out,
@@ -15,7 +15,8 @@ use base::error::Failure;
 use store::Connection;
 
 /// Makes the build of `version` live; does nothing if it is live already. If the build `is_watched`, it is
-/// taken back when it fails. Returns the new state of the slice.
+/// taken back when it fails. If it `is_forced`, a shell is accepted that can't load what is live. Returns the new state
+/// of the slice.
 ///
 /// # Errors
 /// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::BuildNotFound`], [`SliceRefusal::WrongShell`],
@@ -26,13 +27,14 @@ pub async fn activate(
     name: SliceName,
     version: Version,
     is_watched: bool,
+    is_forced: bool,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(slices, name, Some(version), None, is_watched, mark).await
+    change(slices, name, Some(version), None, is_watched, is_forced, mark).await
 }
 
-/// Makes the previous build live again; if a version was `seen`, only while it is that one. Another roll-back goes to
-/// the next older build, never to a newer one.
+/// Makes the build live again that was live before; if a version was `seen`, only while it is that one. Another roll-back
+/// goes to the one before that, never to one that was rolled back, taken back or aborted, or that was never live.
 ///
 /// # Errors
 /// Those of [`activate`], [`SliceRefusal::NoPreviousBuild`], [`SliceRefusal::Changed`].
@@ -42,7 +44,7 @@ pub async fn roll_back(
     seen: Option<Version>,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(slices, name, None, seen, false, mark).await
+    change(slices, name, None, seen, false, false, mark).await
 }
 
 /// Makes the build of `version` live, or the previous one, if that is the one that was `seen`.
@@ -52,6 +54,7 @@ async fn change(
     version: Option<Version>,
     seen: Option<Version>,
     is_watched: bool,
+    is_forced: bool,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
     let act = if version.is_some() { SliceAction::Activated } else { SliceAction::RolledBack };
@@ -70,14 +73,13 @@ async fn change(
                 return Ok(before);
             }
             roll_out::refuse_during(&before)?;
-            build.candidate(&name).check(connection, &bundled).await?;
+            build.check_fits(&name, is_forced, connection, &bundled).await?;
             let live_before = before.live.as_ref();
-            let previous = if act == SliceAction::RolledBack { None } else { live_before };
-            set_live(connection, &name, Some(&version), previous).await?;
+            set_live(connection, &name, Some(&version)).await?;
             watched::begin_live(connection, &bundled, &name, &version, live_before, is_watched, &mark)
                 .await?;
             trail::add(connection, mark, act, &name, Some(&version), live_before, None).await?;
-            read_one(connection, &bundled, &name).await
+            set_previous(connection, &bundled, &name).await
         })
         .await
 }

@@ -222,18 +222,20 @@ struct ActivateBody {
     version: String,
     #[serde(default = "yes")]
     watch: bool,
+    #[serde(default)]
+    force: bool,
 }
 
 async fn activate<A: Author>(
     slices: Slices,
     author: A,
     Path(name): Path<String>,
-    Json(ActivateBody { version, watch }): Json<ActivateBody>,
+    Json(ActivateBody { version, watch, force }): Json<ActivateBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = author.slice(&slices, &name).await?;
     let version = name.version_from_request(&version)?;
     let mark = author.mark(&slices)?;
-    activate::activate(&slices, name, version, watch, mark).await.map(Answer)
+    activate::activate(&slices, name, version, watch, force, mark).await.map(Answer)
 }
 
 async fn roll_back<A: Author>(

@@ -89,6 +89,8 @@ pub struct Build {
     pub version: Version,
     /// The range of mfe-kit versions that it was built for; for a build of the shell, the version that it has.
     pub shell: String,
+    /// The libraries of the shell that it uses; none for a build of the shell.
+    pub(super) libraries: Vec<Library>,
     /// The subresource integrity of its manifest, as browsers check it; for a build of the shell, that of its page.
     pub integrity: String,
     /// Its additions to the portal: screens, menu entries and messages.
@@ -108,7 +110,7 @@ pub struct Build {
 struct Manifest {
     name: String,
     meta_data: MetaData,
-    shared: Vec<Shared>,
+    shared: Vec<Library>,
     remotes: Vec<serde_json::Value>,
     exposes: Vec<Exposed>,
     #[serde(default)]
@@ -139,9 +141,10 @@ struct RemoteEntry {
     path: String,
 }
 
-#[derive(Deserialize)]
+/// A library that a build uses from the shell, with the range of its versions that it was built for.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Shared {
+pub(super) struct Library {
     name: String,
     required_version: String,
 }
@@ -184,17 +187,16 @@ impl Build {
         if !code.is_some_and(|code| code.contains(&name.container())) {
             return Err(bad(format!("Its {entry} does not define {}", name.container())));
         }
-        let range = manifest.shared.iter().find(|shared| shared.name == KIT);
-        let range = range.ok_or_else(|| bad(format!("It does not share {KIT}, so no shell can load it")))?;
-        for Shared { name, required_version } in &manifest.shared {
-            check_library(name, required_version, shell)?;
-        }
+        let kit = manifest.shared.iter().find(|library| library.name == KIT);
+        let kit = kit.ok_or_else(|| bad(format!("It does not share {KIT}, so no shell can load it")))?;
+        check_libraries(&manifest.shared, shell)?;
         manifest.brings.check(name.as_str(), shell)?;
         check_integrity(&manifest.integrity, &files)?;
         Ok(Self {
             name,
             version,
-            shell: range.required_version.clone(),
+            shell: kit.required_version.clone(),
+            libraries: manifest.shared,
             integrity: integrity_of(bytes),
             brings: manifest.brings,
             as_shell: None,
@@ -204,12 +206,25 @@ impl Build {
     }
 }
 
-/// Checks that the shell's version of mfe-kit is in the range that a build names.
+impl Library {
+    /// The kit, in the range that is listed for a build.
+    pub fn kit(range: &str) -> Self {
+        Self { name: KIT.to_owned(), required_version: range.to_owned() }
+    }
+
+    /// The libraries that `manifest` names, if it can be read.
+    pub fn all_in(manifest: &[u8]) -> Option<Vec<Self>> {
+        let manifest: Manifest = serde_json::from_slice(manifest).ok()?;
+        Some(manifest.shared)
+    }
+}
+
+/// Checks that the shell's versions of the libraries are in the ranges that a build names.
 ///
 /// # Errors
-/// [`SliceRefusal::WrongShell`]; [`SliceRefusal::BadBuild`] when the range is invalid.
-pub fn check_shell(range: &str, shell: &Shell) -> Result<(), Failure> {
-    check_library(KIT, range, shell)
+/// [`SliceRefusal::WrongShell`]; [`SliceRefusal::BadBuild`] when a range is invalid.
+pub(super) fn check_libraries(libraries: &[Library], shell: &Shell) -> Result<(), Failure> {
+    libraries.iter().try_for_each(|library| check_library(&library.name, &library.required_version, shell))
 }
 
 /// Checks that the shell's version of the library `name` is in `range`, as browsers do.

@@ -2,7 +2,7 @@
 
 use crate::{
     brings::{Brings, Shell},
-    build::{SliceName, check_shell},
+    build::{Build, Library, SliceName, check_libraries},
     builds::{Bundled, SliceBuild, SliceBuilds, live_shell, read_all},
     refusal::SliceRefusal,
 };
@@ -10,27 +10,49 @@ use base::error::Failure;
 use store::Connection;
 
 /// A build that is about to be given to browsers.
-pub(super) struct Candidate<'a> {
+struct Candidate<'a> {
     name: &'a SliceName,
-    range: &'a str,
+    libraries: &'a [Library],
     brings: &'a Brings,
     as_shell: Option<&'a Shell>,
     is_forced: bool,
 }
 
 impl SliceBuild {
-    /// This build, as a candidate of the slice `name`.
-    pub(super) fn candidate<'a>(&'a self, name: &'a SliceName) -> Candidate<'a> {
-        let (range, brings, as_shell) = (self.shell.as_str(), &self.brings, self.as_shell.as_ref());
-        Candidate { name, range, brings, as_shell, is_forced: false }
+    /// Checks that browsers can be given this build of the slice `name`. If it `is_forced`, a shell is accepted that
+    /// can't load what is live.
+    ///
+    /// # Errors
+    /// Those of [`Candidate::check`].
+    pub(super) async fn check_fits(
+        &self,
+        name: &SliceName,
+        is_forced: bool,
+        connection: &mut Connection,
+        bundled: &Bundled,
+    ) -> Result<(), Failure> {
+        let libraries = self.libraries(name.as_str(), connection, bundled).await?;
+        let (brings, as_shell) = (&self.brings, self.as_shell.as_ref());
+        let candidate = Candidate { name, libraries: &libraries, brings, as_shell, is_forced };
+        candidate.check(connection, bundled).await
     }
 }
 
-impl crate::Build {
-    /// This build, as a candidate. If it `is_forced`, a shell is accepted that can't load what is live.
-    pub(super) fn candidate(&self, is_forced: bool) -> Candidate<'_> {
-        let Self { name, shell: range, brings, as_shell, .. } = self;
-        Candidate { name, range, brings, as_shell: as_shell.as_ref(), is_forced }
+impl Build {
+    /// Checks that browsers can be given this build. If it `is_forced`, a shell is accepted that can't load what is
+    /// live.
+    ///
+    /// # Errors
+    /// Those of [`Candidate::check`].
+    pub(super) async fn check_fits(
+        &self,
+        is_forced: bool,
+        connection: &mut Connection,
+        bundled: &Bundled,
+    ) -> Result<(), Failure> {
+        let Self { name, libraries, brings, as_shell, .. } = self;
+        let candidate = Candidate { name, libraries, brings, as_shell: as_shell.as_ref(), is_forced };
+        candidate.check(connection, bundled).await
     }
 }
 
@@ -41,24 +63,25 @@ impl Candidate<'_> {
     /// # Errors
     /// [`SliceRefusal::NoPortal`], [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`],
     /// [`SliceRefusal::LabelTaken`], [`SliceRefusal::ShellNeeded`].
-    pub async fn check(&self, connection: &mut Connection, bundled: &Bundled) -> Result<(), Failure> {
+    async fn check(&self, connection: &mut Connection, bundled: &Bundled) -> Result<(), Failure> {
         let slices = read_all(connection, bundled).await?;
         let live = live_shell(&slices);
-        let others = || slices.iter().filter(|other| other.name != self.name.as_str()).flat_map(served);
+        let others = slices.iter().filter(|other| other.name != self.name.as_str());
+        let others: Vec<(&str, &SliceBuild)> = others.flat_map(served).collect();
         match self.as_shell {
-            None => check_shell(self.range, live.ok_or(SliceRefusal::NoPortal)?)?,
+            None => check_libraries(self.libraries, live.ok_or(SliceRefusal::NoPortal)?)?,
             Some(new) if !self.is_forced => {
-                let is_loaded = |build: &SliceBuild, shell| check_shell(&build.shell, shell).is_ok();
-                let lost = others().find(|(_, build)| {
-                    live.is_some_and(|live| is_loaded(build, live)) && !is_loaded(build, new)
-                });
-                if let Some((name, build)) = lost {
-                    return Err(needed(name, build, new));
+                for (name, build) in &others {
+                    let libraries = build.libraries(name, connection, bundled).await?;
+                    if live.is_some_and(|live| check_libraries(&libraries, live).is_ok()) {
+                        let fits = check_libraries(&libraries, new);
+                        fits.map_err(|misfit| needed(name, build, new, misfit))?;
+                    }
                 }
             }
             Some(_) => {}
         }
-        for (name, build) in others() {
+        for (name, build) in others {
             self.brings.check_other(self.name.as_str(), name, &build.brings)?;
         }
         Ok(())
@@ -70,13 +93,16 @@ fn served(slice: &SliceBuilds) -> impl Iterator<Item = (&str, &SliceBuild)> {
     slice.served().filter_map(|version| Some((slice.name.as_str(), slice.build(version)?)))
 }
 
-fn needed(name: &str, build: &SliceBuild, new: &Shell) -> Failure {
+/// The refusal of the shell `new`, which is a `misfit` for a build that is live.
+fn needed(name: &str, build: &SliceBuild, new: &Shell, misfit: Failure) -> Failure {
+    let Some(SliceRefusal::WrongShell { library, range, carried }) = misfit.refusal() else { return misfit };
     SliceRefusal::ShellNeeded {
         name: name.to_owned(),
         version: build.version.to_string(),
-        range: build.shell.clone(),
+        library: library.clone(),
+        range: range.clone(),
         shell: new.version.to_string(),
-        kit: new.kit.to_string(),
+        carried: carried.clone(),
     }
     .into()
 }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     build::Build,
-    builds::{Bundled, Origin, SliceBuilds, locked, read_one, set_live},
+    builds::{Bundled, Origin, SliceBuilds, locked, read_one, set_live, set_previous},
     compress,
     of_world::Slices,
     refusal::SliceRefusal,
@@ -120,11 +120,11 @@ async fn store(
         let is_wanted = bundled.sandbox_id.is_some() && !publication.hold;
         if is_wanted && before.live.as_ref() != Some(&version) {
             // `main` has the build.
-            build.candidate(publication.force).check(connection, bundled).await?;
+            build.check_fits(publication.force, connection, bundled).await?;
             let (activated, live_before) = (SliceAction::Activated, before.live.as_ref());
-            set_live(connection, &name, Some(&version), live_before).await?;
+            set_live(connection, &name, Some(&version)).await?;
             trail::add(connection, mark, activated, &name, Some(&version), live_before, None).await?;
-            return Ok((read_one(connection, bundled, &name).await?, false));
+            return Ok((set_previous(connection, bundled, &name).await?, false));
         }
         return Ok((before, false));
     }
@@ -132,7 +132,7 @@ async fn store(
         roll_out::refuse_during(&before)?;
     }
     check_removed(connection, &build).await?;
-    build.candidate(publication.force || publication.hold).check(connection, bundled).await?;
+    build.check_fits(publication.force || publication.hold, connection, bundled).await?;
     if bundled.sandbox_id.is_some() {
         sandbox_bound::make_room(connection, &before, &build, mark.at).await?;
     }
@@ -145,13 +145,13 @@ async fn store(
     let action = if publication.hold {
         SliceAction::Held
     } else {
-        set_live(connection, &name, Some(&version), live_before).await?;
+        set_live(connection, &name, Some(&version)).await?;
         let is_watched = publication.is_watched;
         watched::begin_live(connection, bundled, &name, &version, live_before, is_watched, &mark).await?;
         SliceAction::Published
     };
     trail::add(connection, mark, action, &name, Some(&version), live_before, None).await?;
-    Ok((read_one(connection, bundled, &name).await?, true))
+    Ok((set_previous(connection, bundled, &name).await?, true))
 }
 
 /// Returns `true` if the same build exists already.
@@ -195,7 +195,7 @@ async fn insert(
     mark: &Mark,
 ) -> Result<(), Failure> {
     let size = build.size();
-    let Build { name, version, shell, integrity, brings, as_shell, digest, files } = build;
+    let Build { name, version, shell, integrity, brings, as_shell, digest, files, .. } = build;
     let version = version.to_string();
     let described = match as_shell {
         Some(shell) => serde_json::to_string(&shell),

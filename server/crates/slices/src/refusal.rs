@@ -58,10 +58,17 @@ pub enum SliceRefusal {
     NoPortal,
     /// A slice that browsers get was built for the shell that is live, and not for the one that would be.
     #[error(
-        "{name} {version}, which is live, was built for mfe-kit {range}; mfe-shell {shell} has {kit}. Replace the \
-         slice first."
+        "{name} {version}, which is live, was built for {library} {range}; mfe-shell {shell} has {carried}. Replace \
+         the slice first."
     )]
-    ShellNeeded { name: String, version: String, range: String, shell: String, kit: String },
+    ShellNeeded {
+        name: String,
+        version: String,
+        library: String,
+        range: String,
+        shell: String,
+        carried: String,
+    },
     /// The shell is to be given to some browsers only.
     #[error("The shell has one build for everybody: publish it without a percentage.")]
     ShellNotRolledOut,
@@ -73,7 +80,7 @@ pub enum SliceRefusal {
     BuildNotFound { name: String, version: String },
     #[error("{0} has no published build; the one that is bundled with the portal can't be removed.")]
     NothingPublished(String),
-    #[error("There is no older build to roll back to.")]
+    #[error("There is no build to roll back to.")]
     NoPreviousBuild,
     /// A rollout of the slice runs, and this would change the live build.
     #[error("The rollout of {name} {version} runs, at {percent}%. Promote or abort it first.")]

@@ -2,7 +2,7 @@
 
 use crate::{
     build::SliceName,
-    builds::{Bundled, SliceBuilds, locked, read_one, set_live},
+    builds::{Bundled, SliceBuilds, locked, read_one, set_live, set_previous},
     of_world::Slices,
     refusal::SliceRefusal,
     roll_out,
@@ -40,12 +40,12 @@ pub async fn remove(slices: &Slices, name: SliceName, mark: Mark) -> Result<Slic
             watched::end(connection, &name).await?;
             query(REMOVE_FILES).bind(name.as_str()).run(connection).await?;
             query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).run(connection).await?;
-            set_live(connection, &name, None, None).await?;
-            let after = read_one(connection, &bundled, &name).await?;
+            set_live(connection, &name, None).await?;
+            let live = read_one(connection, &bundled, &name).await?.live;
             let live_before = before.live.as_ref();
-            trail::add(connection, mark, SliceAction::Removed, &name, after.live.as_ref(), live_before, None)
+            trail::add(connection, mark, SliceAction::Removed, &name, live.as_ref(), live_before, None)
                 .await?;
-            Ok(after)
+            set_previous(connection, &bundled, &name).await
         })
         .await
 }

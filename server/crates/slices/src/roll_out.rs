@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     build::SliceName,
-    builds::{Bundled, SliceBuilds, lock, locked, read_one, set_live},
+    builds::{Bundled, SliceBuilds, lock, locked, read_one, set_live, set_previous},
     of_world::Slices,
     refusal::SliceRefusal,
     rollout::{self, Rollout, Share},
@@ -125,7 +125,7 @@ pub(super) async fn begin(
     if running.is_some_and(is_same) {
         return Ok(());
     }
-    build.candidate(name).check(connection, bundled).await?;
+    build.check_fits(name, false, connection, bundled).await?;
     let (percent, plan) = (i64::from(share.percent), share.plan.as_ref().map(ToString::to_string));
     let set = query(SET).bind_all((name.as_str(), version.to_string(), percent, plan, mark.at));
     set.run(connection).await?;
@@ -199,6 +199,7 @@ pub async fn change(
                     rollout::delete(connection, &name).await?;
                     watched::end(connection, &name).await?;
                     trail::add(connection, mark, act, &name, Some(version), live, note).await?;
+                    set_previous(connection, &bundled, &name).await?;
                 }
             }
             read_one(connection, &bundled, &name).await
@@ -232,12 +233,14 @@ pub(super) async fn go_live(
 ) -> Result<(), Failure> {
     let Rollout { version, .. } = running(before)?;
     let build = before.build(version).ok_or_else(|| SliceRefusal::NoRollout(before.name.clone()))?;
-    build.candidate(name).check(connection, bundled).await?;
+    build.check_fits(name, false, connection, bundled).await?;
     rollout::delete(connection, name).await?;
     watched::went_live(connection, name, version, mark.at).await?;
     let live = before.live.as_ref();
-    set_live(connection, name, Some(version), live).await?;
-    trail::add(connection, mark, SliceAction::Promoted, name, Some(version), live, None).await
+    set_live(connection, name, Some(version)).await?;
+    trail::add(connection, mark, SliceAction::Promoted, name, Some(version), live, None).await?;
+    set_previous(connection, bundled, name).await?;
+    Ok(())
 }
 
 fn running(slice: &SliceBuilds) -> Result<&Rollout, Failure> {

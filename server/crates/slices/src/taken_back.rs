@@ -2,7 +2,7 @@
 
 use crate::{
     build::SliceName,
-    builds::{Bundled, SliceBuilds, set_live},
+    builds::{Bundled, SliceBuilds, set_live, set_previous},
     crashes,
     refusal::SliceRefusal,
     rollout,
@@ -129,6 +129,7 @@ pub(super) async fn take_back(
     if let Some(rollout) = slice.rollout.as_ref().filter(|rollout| watch.is_of(&rollout.version)) {
         rollout::delete(connection, name).await?;
         trail::add(connection, mark, act, name, Some(&rollout.version), live, note).await?;
+        set_previous(connection, bundled, name).await?;
         return Ok(true);
     }
     if !live.is_some_and(|live| watch.is_of(live)) {
@@ -136,8 +137,9 @@ pub(super) async fn take_back(
     }
     let before = slice.builds.iter().find(|build| Some(build.version.to_string()) == watch.against);
     let before = before.ok_or(SliceRefusal::NoPreviousBuild)?;
-    before.candidate(name).check(connection, bundled).await?;
-    set_live(connection, name, Some(&before.version), None).await?;
+    before.check_fits(name, false, connection, bundled).await?;
+    set_live(connection, name, Some(&before.version)).await?;
     trail::add(connection, mark, act, name, Some(&before.version), live, note).await?;
+    set_previous(connection, bundled, name).await?;
     Ok(true)
 }

@@ -114,6 +114,32 @@ pub async fn trail(connection: &mut Connection) -> Result<Vec<SliceEvent>, Failu
     Ok(query_as(LATEST).bind(SHOWN).fetch_all(connection).await?)
 }
 
+const OF_SLICE: &str = "SELECT act, version, live_before FROM slice_event WHERE name = $1 ORDER BY position";
+
+/// The versions that were live for everybody until another went live, without those that were rolled back, taken back or
+/// aborted since. The one that was live last comes last.
+pub(super) async fn replaced(connection: &mut Connection, name: &SliceName) -> Result<Vec<String>, Failure> {
+    let events: Vec<(SliceAction, Option<String>, Option<String>)> =
+        query_as(OF_SLICE).bind(name.as_str()).fetch_all(connection).await?;
+    let mut replaced: Vec<String> = Vec::new();
+    for (act, version, live_before) in events {
+        match act {
+            SliceAction::Published | SliceAction::Activated | SliceAction::Promoted => {
+                replaced.retain(|known| Some(known) != live_before.as_ref());
+                replaced.extend(live_before);
+            }
+            // One of the two is live then. It is added when another replaces it.
+            SliceAction::RolledBack | SliceAction::Aborted => {
+                let named = [version, live_before];
+                replaced.retain(|known| !named.iter().flatten().any(|version| version == known));
+            }
+            SliceAction::Removed => replaced.clear(),
+            SliceAction::Held | SliceAction::RolledOut | SliceAction::RolloutHeld => {}
+        }
+    }
+    Ok(replaced)
+}
+
 const ADD: &str = "
     INSERT INTO slice_event (event_id, at, done_by, act, name, version, live_before, note)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";

@@ -51,7 +51,7 @@ pub enum SliceCommand {
         #[arg(long, conflicts_with_all = ["percent", "plan"])]
         hold: bool,
 
-        /// Accept a version below the live one.
+        /// Accept a version below the live one, and a shell that can't load the live slices.
         #[arg(long)]
         force: bool,
 
@@ -69,6 +69,10 @@ pub enum SliceCommand {
         name: String,
         /// The build's version.
         version: String,
+
+        /// Accept a shell that can't load the live slices.
+        #[arg(long)]
+        force: bool,
 
         /// Do not take the build back automatically if it fails.
         #[arg(long)]
@@ -184,8 +188,8 @@ impl Slices {
                 let (status, slice) = self.call("POST", "", query, Body::Archive(archive))?;
                 print::published(&package::version_in(&folder)?, status == 201, &slice)
             }
-            SliceCommand::Activate { name, version, no_watch } => {
-                let body = json!({ "version": version, "watch": !no_watch });
+            SliceCommand::Activate { name, version, force, no_watch } => {
+                let body = json!({ "version": version, "watch": !no_watch, "force": force });
                 let slice = self.act("POST", &name, "/activate", Body::Json(body))?;
                 print::live(&name, slice["live"].as_str())
             }

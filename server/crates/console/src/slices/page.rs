@@ -258,7 +258,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "activate" => {
             let name = name()?;
             let version = name.version_from_request(visit.sent.text("version"))?;
-            ("activated", slices::activate(of_world, name, version, true, mark).await?)
+            ("activated", slices::activate(of_world, name, version, true, false, mark).await?)
         }
         "remove" => {
             let slice = slices::remove(of_world, name()?, mark).await?;

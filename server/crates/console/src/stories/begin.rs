@@ -101,7 +101,7 @@ async fn set_slices(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
     for (name, version) in &story.slices {
         let mark = Mark::now(slices, Some("a story".to_owned()), Trail::default())?;
         let (name, version) = (name.0.clone(), version.clone());
-        ::slices::activate(slices, name, version, false, mark).await?;
+        ::slices::activate(slices, name, version, false, false, mark).await?;
     }
     for name in &story.breaks {
         ::slices::publish_breaking(slices, &name.0).await?;

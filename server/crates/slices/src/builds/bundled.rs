@@ -1,6 +1,9 @@
 //! The builds of the shell and of slices that a world has without anything published in it.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use semver::Version;
 use serde::Deserialize;
@@ -13,6 +16,7 @@ use crate::{
     shell_build,
 };
 use base::error::Failure;
+use store::Database;
 
 /// The builds that a world has without anything published in it: for `main`, those in the portal's folder; for a
 /// sandbox, those of `main`.
@@ -22,6 +26,10 @@ pub struct Bundled {
     pub sandbox_id: Option<String>,
     /// The builds, by the slice's name; the shell's are among them.
     pub slices: BTreeMap<String, Given>,
+    /// The folder with the bundled builds.
+    folder: Option<PathBuf>,
+    /// The store of `main`, if they are for a sandbox.
+    pub(super) main: Option<Database>,
 }
 
 /// The builds of a slice that a world is given, and those of them that are live and previous unless it chooses others.
@@ -103,9 +111,10 @@ impl Bundled {
     pub async fn of(slices: &Slices) -> Result<Self, Failure> {
         let bundled = Self::read(slices.settings.portal_dir.as_deref()).await?;
         let Some(id) = &slices.sandbox_id else { return Ok(bundled) };
-        let of_main = super::read_all(&mut slices.shared.database.read().await?, &bundled).await?;
-        let slices = of_main.into_iter().map(|slice| (slice.name.clone(), Given::from(slice))).collect();
-        Ok(Self { sandbox_id: Some(id.clone()), slices })
+        let main = &slices.shared.database;
+        let of_main = super::read_all(&mut main.read().await?, &bundled).await?;
+        let given = of_main.into_iter().map(|slice| (slice.name.clone(), Given::from(slice))).collect();
+        Ok(Self { sandbox_id: Some(id.clone()), slices: given, main: Some(main.clone()), ..bundled })
     }
 
     /// Reads the `slices.json` that the portal's build wrote to `folder`; without a folder, the
@@ -125,6 +134,12 @@ impl Bundled {
             let listed = Listed::of_shell(&shell, folder).await;
             slices.insert(SHELL.to_owned(), listed.given(Some(shell)));
         }
-        Ok(Self { sandbox_id: None, slices })
+        Ok(Self { sandbox_id: None, slices, folder: Some(folder.to_owned()), main: None })
+    }
+
+    /// The bundled file at `address`; `None` if it is on another origin or can't be read.
+    pub(super) async fn file(&self, address: &str) -> Option<Vec<u8>> {
+        let path = self.folder.as_ref()?.join(address.strip_prefix('/')?);
+        tokio::fs::read(path).await.ok()
     }
 }

@@ -11,13 +11,14 @@ pub(super) use self::bundled::Bundled;
 use self::bundled::Given;
 use crate::{
     brings::{Brings, Shell},
-    build::{MANIFEST, SHELL, SliceName},
+    build::{Library, MANIFEST, SHELL, SliceName},
     of_world::Slices,
     refusal::SliceRefusal,
     rollout::{self, Bucket, Rollout},
+    trail,
 };
 use base::{clock::UnixMillis, error::Failure};
-use store::{Connection, query, query_as};
+use store::{Connection, query, query_as, query_scalar};
 
 /// The folder that every build of a slice is served from, as `/slices/<name>/<version>/…`.
 pub const SLICES_FOLDER: &str = "/slices";
@@ -64,6 +65,37 @@ pub struct SliceBuild {
     /// The shell, if this is a build of it.
     #[serde(skip)]
     pub as_shell: Option<Shell>,
+}
+
+const FILE: &str = "SELECT content FROM slice_file WHERE name = $1 AND version = $2 AND path = $3";
+
+impl SliceBuild {
+    /// The libraries of the shell that this build of the slice `name` uses, as its manifest says. If the manifest is on
+    /// another origin, only the range of the kit is known. A build of the shell uses none.
+    pub(super) async fn libraries(
+        &self,
+        name: &str,
+        connection: &mut Connection,
+        bundled: &Bundled,
+    ) -> Result<Vec<Library>, Failure> {
+        if self.as_shell.is_some() {
+            return Ok(Vec::new());
+        }
+        let manifest = match (self.origin, &bundled.main) {
+            (Origin::Bundled, _) => bundled.file(&self.entry).await,
+            (Origin::Published, Some(main)) if !self.is_own => {
+                self.manifest(name, &mut main.read().await?).await?
+            }
+            (Origin::Published, _) => self.manifest(name, connection).await?,
+        };
+        let libraries = manifest.and_then(|manifest| Library::all_in(&manifest));
+        Ok(libraries.unwrap_or_else(|| vec![Library::kit(&self.shell)]))
+    }
+
+    async fn manifest(&self, name: &str, connection: &mut Connection) -> Result<Option<Vec<u8>>, Failure> {
+        let manifest = query_scalar(FILE).bind_all((name, self.version.to_string(), MANIFEST));
+        Ok(manifest.fetch_optional(connection).await?)
+    }
 }
 
 /// A slice, with all its builds.
@@ -139,11 +171,13 @@ impl SliceBuilds {
             Some(live) => (Some(live), existing(previous)),
             None => given.map_or((None, None), |given| (given.live.clone(), given.previous.clone())),
         };
-        let next_older = || {
+        // A newer portal may bundle another build than the one that was live before.
+        let older_bundled = || {
             let live = live.as_ref()?;
-            builds.iter().find(|build| build.version < *live).map(|build| build.version.clone())
+            let is_older = |build: &&SliceBuild| build.origin == Origin::Bundled && build.version < *live;
+            builds.iter().find(is_older).map(|build| build.version.clone())
         };
-        let previous = previous.filter(|previous| live.as_ref() != Some(previous)).or_else(next_older);
+        let previous = previous.filter(|previous| live.as_ref() != Some(previous)).or_else(older_bundled);
         // A bundled build is gone when a newer portal no longer has it.
         let rollout = rollout.filter(|rollout| builds.iter().any(|build| build.version == rollout.version));
         Self { name, live, previous, rollout, builds }
@@ -286,14 +320,30 @@ pub fn live_shell(slices: &[SliceBuilds]) -> Option<&Shell> {
     shell.build(shell.live.as_ref()?)?.as_shell.as_ref()
 }
 
-const SET_LIVE: &str = "UPDATE slice SET live_version = $2, previous_version = $3 WHERE name = $1";
+const SET_LIVE: &str = "UPDATE slice SET live_version = $2 WHERE name = $1";
 
+/// Makes a build live; [`set_previous`] follows, once the change is in the trail.
 pub(super) async fn set_live(
     connection: &mut Connection,
     name: &SliceName,
     live: Option<&Version>,
-    previous: Option<&Version>,
 ) -> Result<(), Failure> {
-    let (live, previous) = (live.map(ToString::to_string), previous.map(ToString::to_string));
-    Ok(query(SET_LIVE).bind_all((name.as_str(), live, previous)).run(connection).await?)
+    Ok(query(SET_LIVE).bind_all((name.as_str(), live.map(ToString::to_string))).run(connection).await?)
+}
+
+const SET_PREVIOUS: &str = "UPDATE slice SET previous_version = $2 WHERE name = $1";
+
+/// Sets which build a roll-back makes live, by what the trail says was live before. Returns the new state of the slice.
+pub(super) async fn set_previous(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+) -> Result<SliceBuilds, Failure> {
+    let slice = read_one(connection, bundled, name).await?;
+    let others = slice.builds.iter().filter(|build| slice.live.as_ref() != Some(&build.version));
+    let others: Vec<String> = others.map(|build| build.version.to_string()).collect();
+    let replaced = trail::replaced(connection, name).await?;
+    let previous = replaced.into_iter().rev().find(|version| others.contains(version));
+    query(SET_PREVIOUS).bind_all((name.as_str(), previous)).run(connection).await?;
+    read_one(connection, bundled, name).await
 }
