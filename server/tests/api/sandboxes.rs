@@ -197,8 +197,8 @@ async fn a_sandbox_can_be_removed_by_a_call_of_its_own() {
     // By the operator: a sandbox's token can't remove it.
     let remove = request(Method::DELETE, "/console/api/sandboxes/pr-12", Some(CONSOLE_TOKEN), None);
     assert_eq!(given.send(remove).await.status, StatusCode::NO_CONTENT);
-    tend(&app).await;
-    assert_eq!(app.sandbox.server.sandboxes.count_stored().await, 0, "its data is deleted");
+    let stored = async || app.sandbox.server.sandboxes.count_stored().await;
+    wait_until("its data is deleted", async || stored().await == 0).await;
     let gone = given.call(Method::GET, "/api/v1/auth/me", None, None).await;
     assert_eq!(gone.kind(), "404 sandbox_not_found");
 }

@@ -173,6 +173,28 @@ def test_in_a_portal_that_is_used_the_verbs_that_wait_return_nothing_of_before(m
         again.payouts.settled(loan, wait="1s")
 
 
+@pytest.mark.mkopo(settings={})
+def test_a_portal_is_connected_by_the_addresses_of_its_pages(mkopo: Mkopo) -> None:
+    sandbox = mkopo.sandbox
+    assert sandbox.console_url
+    again = Portal(Addresses(f"{sandbox.url}/loans", sandbox.console_url, sandbox.token)).main()
+    assert again.sandbox == sandbox
+    assert again.sessions.open("agent").pending_loans()
+
+
+def test_names_are_sent_whole_whatever_is_in_them(mkopo: Mkopo) -> None:
+    agent = mkopo.sessions.open("agent")
+    for loan_id in ("LN#1", "LN?1", "LN%231"):
+        loan = mkopo.loans.approve(loan_id=loan_id)
+        assert agent.pay_out(loan)["status"] == "COMPLETED"
+        assert len(mkopo.payouts.list(loan=loan)) == 1
+    for verb in (mkopo.snapshots.save, mkopo.snapshots.restore, mkopo.snapshots.remove):
+        mkopo.snapshots.save("a")
+        with pytest.raises(CallFailed):
+            verb("a?b")
+        assert [snapshot["name"] for snapshot in mkopo.snapshots.list()] == ["a"]
+
+
 def test_a_fault_ends_with_its_scope_by_hand_or_with_the_test(mkopo: Mkopo) -> None:
     agent = mkopo.sessions.open("agent")
 
@@ -240,6 +262,12 @@ def test_accounts_are_opened_changed_and_signed_out(mkopo: Mkopo) -> None:
     assert (
         mkopo.events.list(who="grace@example.com", kind="account_opened")[0]["about"] == "grace@example.com"
     )
+
+
+def test_an_account_is_opened_and_signed_in_whatever_the_case_of_its_address(mkopo: Mkopo) -> None:
+    mkopo.staff.open("Grace@Example.com", password="Kahawa-2026")
+    for address in ("Grace@Example.com", "grace@example.com", "GRACE@EXAMPLE.COM"):
+        assert mkopo.sessions.open(address).user["email"] == "grace@example.com"
 
 
 def test_a_snapshot_restores_everything(mkopo: Mkopo) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -33,6 +34,11 @@ def client(url: str, *, sandbox: str | None = None, token: str | None = None) ->
     if token:
         headers["Authorization"] = f"Bearer {token}"
     return httpx.Client(base_url=url, headers=headers, timeout=_TIMEOUT_S)
+
+
+def segment(name: str) -> str:
+    """Return a name as a segment of a path."""
+    return quote(name, safe="@")
 
 
 def ask(

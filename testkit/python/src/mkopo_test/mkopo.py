@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal, cast
 
-from mkopo_test.call_failed import CallFailed, ask, client
+from mkopo_test.call_failed import CallFailed, ask, client, segment
 from mkopo_test.console.clock import Clock
 from mkopo_test.console.events import Events
 from mkopo_test.console.faults import Faults
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where a portal and its console are, and the operator's token, which makes sandboxes."""
+    """Where a portal and its console are, and the operator's token, which makes sandboxes.
+
+    The address of a page is accepted, too, such as that of the console's pages.
+    """
 
     url: str
     console_url: str
@@ -131,9 +134,10 @@ class Portal:
 
     def __init__(self, addresses: Addresses) -> None:
         """Connect; fail if the portal has another version than this kit."""
-        check_version(addresses.url)
-        self._addresses = addresses
-        self._console = client(addresses.console_url, token=addresses.console_token)
+        at = Addresses(_origin(addresses.url), _origin(addresses.console_url), addresses.console_token)
+        check_version(at.url)
+        self._addresses = at
+        self._console = client(at.console_url, token=at.console_token)
 
     def main(self) -> Mkopo:
         """Return the portal itself, outside of sandboxes.
@@ -175,4 +179,9 @@ class Portal:
 
     def remove_sandbox(self, name: str) -> None:
         """Remove a sandbox with all its data."""
-        ask(self._console, "DELETE", f"/console/api/sandboxes/{name}")
+        ask(self._console, "DELETE", f"/console/api/sandboxes/{segment(name)}")
+
+
+def _origin(address: str) -> str:
+    """Return the address without a path, such as that of the console's pages."""
+    return "/".join(address.split("/")[:3])

@@ -6,11 +6,13 @@ import json
 import os
 import re
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from mkopo_test.call_failed import CallFailed
 from mkopo_test.mkopo import Addresses, Mkopo, Portal, Sandbox, Start
 from mkopo_test.start_portal import start_portal
 from mkopo_test.what_happened import what_happened
@@ -21,9 +23,12 @@ if TYPE_CHECKING:
 
     from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
-_HAS_FAILED = pytest.StashKey[bool]()
-_HAS_OWN_PORTAL = pytest.StashKey[bool]()
+_PLACE = pytest.StashKey["_Place"]()
+_SANDBOXES = pytest.StashKey["_Sandboxes"]()
 _STOP = pytest.StashKey[Callable[[], None]]()
+
+# The code of a failed call to a sandbox that does not exist.
+_GONE = "sandbox_not_found"
 
 # The keys of the values that the controller of pytest-xdist passes to its workers.
 _URL, _CONSOLE_URL, _TOKEN, _FAILURE = "mkopo_url", "mkopo_console_url", "mkopo_token", "mkopo_failure"
@@ -40,6 +45,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "story(name): a test has a sandbox of its own, which tells this story")
 
 
+@dataclass
+class _Place:
+    """The sandbox or the portal that a test uses."""
+
+    mkopo: Mkopo
+    whereabouts: str
+    """Where it is after a failure."""
+    has_failed: bool = False
+
+
 class _Sandboxes:
     """The sandboxes of one worker."""
 
@@ -47,7 +62,9 @@ class _Sandboxes:
         self, addresses: Callable[[], Addresses], folders: pytest.TempPathFactory, *, end_with_the_run: bool
     ) -> None:
         self.folders = folders
-        self.end_with_the_run = end_with_the_run
+        self.in_use = ExitStack()
+        """Takes back what the test that runs uses."""
+        self._end_with_the_run = end_with_the_run
         self._addresses = addresses
         self._connected: Portal | None = None
         # Where the clocks of this worker start if a test does not say it.
@@ -72,10 +89,20 @@ class _Sandboxes:
         if per == "test":
             return self._portal.make_sandbox(known)
         if self._of_worker:
-            self._of_worker.reset(known)
-        else:
-            self._of_worker = self._portal.make_sandbox(known)
+            try:
+                self._of_worker.reset(known)
+            except CallFailed as failed:
+                if failed.code != _GONE:
+                    raise
+                self._of_worker = None
+        self._of_worker = self._of_worker or self._portal.make_sandbox(known)
         return self._of_worker
+
+    def whereabouts(self, sandbox: Sandbox) -> str:
+        """Return where a sandbox is after a failure."""
+        if self._end_with_the_run:
+            return "It ended with the portal of this run; with MKOPO_URL set, it would have been kept."
+        return f"It is kept: {sandbox.url}, console {sandbox.console_url or 'off'}"
 
     def give_back(self, mkopo: Mkopo, *, is_kept: bool) -> None:
         """Take the sandbox back from a test; after a failure, it is kept as it is."""
@@ -84,17 +111,25 @@ class _Sandboxes:
         if is_kept and mkopo is self._of_worker:
             self._of_worker = None
         if not is_kept and mkopo is not self._of_worker:
-            self._portal.remove_sandbox(mkopo.sandbox.name)
+            self._remove(mkopo)
 
     def end(self) -> None:
+        """Take back what an interrupted test uses, and remove the sandbox of the worker."""
+        self.in_use.close()
         if self._of_worker:
-            self._portal.remove_sandbox(self._of_worker.sandbox.name)
+            self._remove(self._of_worker)
+
+    def _remove(self, mkopo: Mkopo) -> None:
+        """Remove a sandbox, which may have been removed already."""
+        try:
+            self._portal.remove_sandbox(mkopo.sandbox.name)
+        except CallFailed as failed:
+            if failed.code != _GONE:
+                raise
 
 
 @pytest.fixture(scope="session")
-def _sandboxes(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[_Sandboxes]:
+def _sandboxes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> _Sandboxes:
     config = request.config
     told: dict[str, Any] = getattr(config, "workerinput", {})
     given = _given_addresses()
@@ -107,8 +142,20 @@ def _sandboxes(
         return given or _start(config)
 
     sandboxes = _Sandboxes(addresses, tmp_path_factory, end_with_the_run=given is None)
-    yield sandboxes
-    sandboxes.end()
+    config.stash[_SANDBOXES] = sandboxes
+    return sandboxes
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
+    try:
+        return (yield)
+    finally:
+        sandboxes = session.config.stash.get(_SANDBOXES, None)
+        if sandboxes:
+            # If the portal no longer answers, its sandboxes expire by themselves.
+            with suppress(CallFailed):
+                sandboxes.end()
 
 
 @pytest.fixture
@@ -118,31 +165,30 @@ def mkopo(request: pytest.FixtureRequest, _sandboxes: _Sandboxes) -> Iterator[Mk
     marker = item.get_closest_marker("mkopo")
     options = marker.kwargs if marker else {}
     wanted = _Wanted(_story_of(item, options), **options)
-    with _place(wanted, _sandboxes, item) as mkopo:
-        yield mkopo
-        problem = _unaccounted(mkopo) if wanted.check_invariant else None
-        if problem:
-            item.stash[_HAS_FAILED] = True
+    # The report of the teardown takes it back: after this one, other fixtures may still fail.
+    item.stash[_PLACE] = place = _sandboxes.in_use.enter_context(_place(wanted, _sandboxes))
+    yield place.mkopo
+    problem = _unaccounted(place.mkopo) if wanted.check_invariant else None
     if problem:
         raise AssertionError(problem)
 
 
 @contextmanager
-def _place(wanted: _Wanted, sandboxes: _Sandboxes, item: pytest.Item) -> Iterator[Mkopo]:
+def _place(wanted: _Wanted, sandboxes: _Sandboxes) -> Iterator[_Place]:
     """Yield the sandbox or the portal that a test uses; take it back or stop it after the test."""
     if wanted.settings is None:
         mkopo = sandboxes.get(wanted.sandbox_per, wanted.start, wanted.story)
-        yield mkopo
-        sandboxes.give_back(mkopo, is_kept=item.stash.get(_HAS_FAILED, False))
+        place = _Place(mkopo, sandboxes.whereabouts(mkopo.sandbox))
+        yield place
+        sandboxes.give_back(mkopo, is_kept=place.has_failed)
         return
-    item.stash[_HAS_OWN_PORTAL] = True
     addresses, stop = start_portal(wanted.settings)
     try:
         portal = Portal(addresses)
         mkopo = portal.main() if wanted.story is None else portal.make_sandbox(story=wanted.story)
         if wanted.start != Start():
             mkopo.reset(wanted.start)
-        yield mkopo
+        yield _Place(mkopo, "It ended with the test.")
     finally:
         stop()
 
@@ -194,29 +240,32 @@ class _Wanted:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add to the report of a failure what the portal knows, and where the sandbox is."""
+    """Add to the first report of a failure what the portal knows; take the sandbox back after the last."""
     report = yield
-    mkopo = getattr(item, "funcargs", {}).get("mkopo")
-    is_first = not item.stash.get(_HAS_FAILED, False)
-    if report.failed and is_first and isinstance(mkopo, Mkopo) and call.when != "setup":
-        item.stash[_HAS_FAILED] = True
-        report.sections.append(("What the portal knew", _told(mkopo, item)))
+    place = item.stash.get(_PLACE, None)
+    if not place:
+        return report
+    sandboxes = item.config.stash[_SANDBOXES]
+    if report.failed and not place.has_failed:
+        place.has_failed = True
+        report.sections.append(("What the portal knew", _told(place, item.name, sandboxes.folders)))
+    if call.when == "teardown":
+        # The test may run again.
+        del item.stash[_PLACE]
+        try:
+            sandboxes.in_use.close()
+        except Exception as error:
+            if report.passed:
+                report.outcome, report.longrepr = "failed", f"The sandbox could not be taken back: {error}"
     return report
 
 
-def _told(mkopo: Mkopo, item: pytest.Item) -> str:
+def _told(place: _Place, test: str, folders: pytest.TempPathFactory) -> str:
     try:
-        text = what_happened(mkopo)
+        text = what_happened(place.mkopo)
     except Exception as error:
         text = f"It could not be asked: {error}"
-    sandboxes: _Sandboxes = item.funcargs["_sandboxes"]  # type: ignore[attr-defined]
-    if item.stash.get(_HAS_OWN_PORTAL, False):
-        kept = "It ended with the test."
-    elif sandboxes.end_with_the_run:
-        kept = "It ended with the portal of this run; with MKOPO_URL set, it would have been kept."
-    else:
-        kept = f"It is kept: {mkopo.sandbox.url}, console {mkopo.sandbox.console_url or 'off'}"
-    return f"{text}\n{kept}\n{_kept_calls(mkopo, item.name, sandboxes.folders)}"
+    return f"{text}\n{place.whereabouts}\n{_kept_calls(place.mkopo, test, folders)}"
 
 
 def _kept_calls(mkopo: Mkopo, test: str, folders: pytest.TempPathFactory) -> str:
@@ -247,12 +296,7 @@ def _given_addresses() -> Addresses | None:
     console, token = os.environ.get("MKOPO_CONSOLE_URL"), os.environ.get("MKOPO_CONSOLE_TOKEN")
     if not console or not token:
         raise RuntimeError("MKOPO_URL is set; set MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN too.")
-    return Addresses(_origin(url), _origin(console), token)
-
-
-def _origin(address: str) -> str:
-    """Return the address without a path, such as that of the console's pages."""
-    return "/".join(address.split("/")[:3])
+    return Addresses(url, console, token)
 
 
 def _start(config: pytest.Config) -> Addresses:

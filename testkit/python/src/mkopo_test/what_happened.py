@@ -9,7 +9,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mkopo_test.contract import Call, DisbursementRecord, OutboxMessage
+    from mkopo_test.contract import Call, DisbursementRecord, Fault, OutboxMessage
     from mkopo_test.mkopo import Mkopo
 
 _T = TypeVar("_T")
@@ -28,6 +28,7 @@ def what_happened(mkopo: Mkopo) -> str:
     messages = mkopo.outbox.messages()
     calls = mkopo.traffic.calls()
     invariant = mkopo.invariant()
+    faults = [fault for fault in mkopo.faults.list() if _applies(fault)]
     sandbox = mkopo.sandbox
     lines = [
         f"The sandbox {sandbox.name} at {mkopo.clock.now().isoformat()}; "
@@ -36,7 +37,7 @@ def what_happened(mkopo: Mkopo) -> str:
         *_list("Calls", calls, _line_of_call),
         *_line_of_trace(sandbox.console_url, calls),
         *_list("Messages", messages, _line_of_message),
-        *_list("Faults that still apply", mkopo.faults.list(), json.dumps),
+        *_list("Faults that still apply", faults, json.dumps),
         *_list("Outcomes that are still queued", mkopo.mobile_money.behaviour()["next"], str),
         "Every shilling is accounted for."
         if invariant["ok"]
@@ -57,6 +58,11 @@ def _list(title: str, newest_first: Sequence[_T], line: Callable[[_T], str]) -> 
     left = len(newest_first) - len(shown)
     latest = f", the latest {_LATEST} of {len(newest_first)}" if left else ""
     return [f"{title}{latest}:", *(f"  {line(one)}" for one in shown)]
+
+
+def _applies(fault: Fault) -> bool:
+    """Return whether the fault can hit another call."""
+    return fault["times"] is None or fault["hits"] < fault["times"]
 
 
 def _line_of_payout(payout: DisbursementRecord) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
-from mkopo_test.call_failed import CallFailed, ask
+from mkopo_test.call_failed import CallFailed, ask, segment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,13 +38,13 @@ class Faults:
             self.remove(added)
 
     def list(self) -> list[Fault]:
-        """Return the faults that apply, with how many calls each has hit."""
+        """Return the faults, with how many calls each has hit: one that has hit all its `times` stays."""
         return cast("list[Fault]", ask(self._console, "GET", "/console/api/faults"))
 
     def remove(self, fault: Fault) -> None:
-        """Remove a fault; nothing happens if it is gone already."""
+        """Remove a fault; nothing happens if it was removed already."""
         try:
-            ask(self._console, "DELETE", f"/console/api/faults/{fault['id']}")
+            ask(self._console, "DELETE", f"/console/api/faults/{segment(fault['id'])}")
         except CallFailed as error:
             if error.status != _GONE:
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
-from mkopo_test.call_failed import ask, client
+from mkopo_test.call_failed import ask, client, segment
 from mkopo_test.console.staff import path_of
 from mkopo_test.words import email_of
 
@@ -35,7 +35,7 @@ class Session:
             "amount": loan["total_loan_amount"],
             "phone_number": loan["customer_phone_number"],
         }
-        path = f"/api/v1/disbursements/{loan['loan_id']}/disburse"
+        path = f"/api/v1/disbursements/{segment(loan['loan_id'])}/disburse"
         headers = {"Idempotency-Key": idempotency_key or str(uuid4())}
         with self._payouts.attempt(loan["loan_id"]) as report:
             payout = cast("Disbursement", ask(self.http, "POST", path, body=body, headers=headers))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from mkopo_test.call_failed import ask
+from mkopo_test.call_failed import ask, segment
 
 if TYPE_CHECKING:
     import httpx
@@ -22,15 +22,15 @@ class Snapshots:
 
     def save(self, name: str) -> None:
         """Save everything."""
-        ask(self._console, "POST", f"{_PATH}/{name}")
+        ask(self._console, "POST", f"{_PATH}/{segment(name)}")
 
     def restore(self, name: str) -> None:
         """Restore everything exactly as it was saved."""
-        ask(self._console, "PUT", f"{_PATH}/{name}")
+        ask(self._console, "PUT", f"{_PATH}/{segment(name)}")
 
     def remove(self, name: str) -> None:
         """Delete one."""
-        ask(self._console, "DELETE", f"{_PATH}/{name}")
+        ask(self._console, "DELETE", f"{_PATH}/{segment(name)}")
 
     def list(self) -> list[Snapshot]:
         """Return all of them, by name."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, cast
-from urllib.parse import quote
 
-from mkopo_test.call_failed import ask
+from mkopo_test.call_failed import ask, segment
 from mkopo_test.words import PASSWORD, email_of
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 def path_of(who: str) -> str:
     """Return the path of an account in the console's API."""
-    return f"/console/api/staff/{quote(email_of(who), safe='@')}"
+    return f"/console/api/staff/{segment(email_of(who))}"
 
 
 class Staff:
@@ -25,7 +24,7 @@ class Staff:
 
     def __init__(self, console: httpx.Client) -> None:
         self._console = console
-        # The passwords of the accounts that were opened here.
+        # The passwords of the accounts that were opened here, by e-mail address in lower case.
         self._passwords: dict[str, str] = {}
 
     def list(self) -> list[Account]:
@@ -58,7 +57,7 @@ class Staff:
             "username": username,
         }
         opened = cast("Account", ask(self._console, "POST", "/console/api/staff", body=body))
-        self._passwords[opened["email"]] = password
+        self._passwords[opened["email"].lower()] = password
         return opened
 
     def set_role(self, who: str, role: Role) -> Account:
@@ -75,7 +74,7 @@ class Staff:
 
     def password_of(self, who: str) -> str:
         """Return the password of an account: a demo account's, or the one it was opened with here."""
-        return self._passwords.get(email_of(who), PASSWORD)
+        return self._passwords.get(email_of(who).lower(), PASSWORD)
 
     def _change(self, who: str, change: AccountChange) -> Account:
         return cast("Account", ask(self._console, "PATCH", path_of(who), body=change))
