@@ -92,6 +92,36 @@ test('an agent, a supervisor and an admin side by side see a payout arrive in op
   await admin.context().close();
 });
 
+test('eight tabs of one person show their screens and follow, and a payout goes through in the first', async ({
+  page,
+  context,
+  mkopo,
+}) => {
+  await mkopo.signIn(page, 'agent');
+  await expect(heading(page, 'Dashboard')).toBeVisible();
+  const others: Page[] = [];
+  for (let tab = 2; tab <= 8; tab += 1)
+    await test.step(`tab ${tab}`, async () => {
+      const other = await context.newPage();
+      await other.goto('/pending-loans');
+      await expect(other.getByText('24 loan(s) pending disbursement')).toBeVisible();
+      others.push(other);
+    });
+  await test.step('the payout', async () => {
+    await startPayout(page);
+    await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
+    await expect(page.getByText(/has been successfully disbursed to /)).toBeVisible();
+    for (const other of others)
+      await expect(other.getByText('23 loan(s) pending disbursement')).toBeVisible();
+  });
+  await test.step('without the first tab, the others follow', async () => {
+    await page.close();
+    await mkopo.loans.approve();
+    for (const other of others)
+      await expect(other.getByText('24 loan(s) pending disbursement')).toBeVisible();
+  });
+});
+
 test('a report equals the records, on the page and in its CSV', async ({ page, mkopo }) => {
   await mkopo.signIn(page, 'supervisor');
   await page.getByRole('navigation').getByRole('link', { name: 'Reports' }).click();

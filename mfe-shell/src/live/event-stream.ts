@@ -1,8 +1,11 @@
 import { acts, connection, session } from 'mfe-kit';
-import { readEvents } from './event-lines';
+import { readEvents, type StreamEvent } from './event-lines';
 
 /** Data that may have changed: lists, this person's bell, settings or preferences, or the session itself. */
 export type Changed = 'loans' | 'notifications' | 'settings' | 'session';
+
+/** What the server says has changed if it does not know what a page has received. */
+const EVERYTHING: readonly Changed[] = ['loans', 'notifications', 'settings'];
 
 const ADDRESS = '/api/v1/events';
 
@@ -13,120 +16,136 @@ const SILENCE_MS = 40_000;
 const FIRST_WAIT_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
 
-/** A page that is hidden for longer needs no stream until it is shown again. */
-const HIDDEN_MS = 5 * 60_000;
-
 /**
- * Follows the server's events while somebody is signed in, the portal can be reached and the page is not
- * hidden for long; tells what may have changed, also during an interruption. A server without events is asked
- * once. Returns how to stop.
+ * Follows the server's events while somebody is signed in, the portal can be reached and the page is visible;
+ * tells what may have changed, also during an interruption. A server without events is asked once. Returns how
+ * to stop.
  */
 export function followEvents(onChanged: (changed: readonly Changed[]) => void): () => void {
-  let stream: AbortController | null = null;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let hiding: ReturnType<typeof setTimeout> | undefined;
-  let isHidden = document.visibilityState === 'hidden';
+  let following: AbortController | null = null;
   let hasEvents = true;
-  let failures = 0;
   let token: string | null = null;
   let lastId: string | undefined;
 
-  /** Opens or closes the stream, as is right now. */
+  /** Follows, or stops, as is right now. */
   function update() {
     const wanted = session.state.status === 'signed-in' ? session.token : null;
     if (wanted !== token) {
-      close();
+      stop();
       token = wanted;
       lastId = undefined;
-      failures = 0;
     }
-    if (!hasEvents || token === null || isHidden || !connection.isOnline) close();
-    else if (!stream && timer === undefined) void open(token);
+    if (!hasEvents || token === null || document.visibilityState === 'hidden' || !connection.isOnline) stop();
+    else if (!following) {
+      following = new AbortController();
+      // A request for the lock that is given up ends with an error.
+      void follow(token, following.signal).catch(() => undefined);
+    }
   }
 
-  function close() {
-    clearTimeout(timer);
-    timer = undefined;
-    stream?.abort();
-    stream = null;
+  function stop() {
+    following?.abort();
+    following = null;
   }
 
-  async function open(forToken: string) {
-    const current = new AbortController();
-    stream = current;
-    let silence: ReturnType<typeof setTimeout> | undefined;
-    const listen = () => {
-      clearTimeout(silence);
-      silence = setTimeout(() => current.abort(), SILENCE_MS);
-    };
-    try {
-      listen();
-      const { traceparent } = acts;
-      const { status, body } = await fetch(ADDRESS, {
-        headers: {
-          Accept: 'text/event-stream',
-          Authorization: `Bearer ${forToken}`,
-          ...(lastId === undefined ? {} : { 'Last-Event-ID': lastId }),
-          ...(traceparent ? { traceparent } : {}),
-        },
-        cache: 'no-store',
-        signal: current.signal,
+  /**
+   * Browsers open at most six HTTP/1.1 connections to a host for all tabs together. So only one tab of a session has
+   * a stream, and passes its events on to the others; once it is closed or hidden, another one resumes the stream.
+   */
+  async function follow(forToken: string, signal: AbortSignal) {
+    // Without TLS, only pages of this machine have locks. Elsewhere each visible tab has a stream of its own.
+    const { locks } = navigator as { locks?: LockManager };
+    if (!locks) return keepStream(forToken, signal, receive);
+    const name = `events ${forToken}`;
+    const tabs = new BroadcastChannel(name);
+    signal.addEventListener('abort', () => tabs.close());
+    tabs.onmessage = ({ data }) => receive(data as StreamEvent);
+    const lead = () =>
+      keepStream(forToken, signal, (event) => {
+        tabs.postMessage(event);
+        receive(event);
       });
-      hasEvents = status !== 404;
-      if (status === 401 && session.token === forToken) session.expire();
-      if (status === 200 && body)
-        await readEvents(
-          body,
-          ({ id, data }) => {
-            failures = 0;
-            lastId = id ?? lastId;
-            onChanged(changedIn(data));
-          },
-          listen,
-        );
-    } catch {
-      /* tried again below */
-    } finally {
-      clearTimeout(silence);
-    }
-    if (stream !== current) return;
-    stream = null;
-    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
-    failures += 1;
-    timer = setTimeout(
-      () => {
-        timer = undefined;
-        update();
-      },
-      longest * (0.5 + Math.random() / 2),
-    );
-    update();
+    // The stream of another tab does not say what this one has missed.
+    await locks.request(name, { ifAvailable: true }, (lock) => (lock ? lead() : onChanged(EVERYTHING)));
+    await locks.request(name, { signal }, lead);
   }
 
-  function onVisibility() {
-    clearTimeout(hiding);
-    if (document.visibilityState === 'hidden') {
-      hiding = setTimeout(() => {
-        isHidden = true;
-        update();
-      }, HIDDEN_MS);
-      return;
+  function receive({ id, data }: StreamEvent) {
+    lastId = id ?? lastId;
+    onChanged(changedIn(data));
+  }
+
+  /** Has a stream, and replaces it when it ends, until `signal`. */
+  async function keepStream(
+    forToken: string,
+    signal: AbortSignal,
+    onEvent: (event: StreamEvent) => void,
+  ): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      const silent = new AbortController();
+      let silence: ReturnType<typeof setTimeout> | undefined;
+      const listen = () => {
+        clearTimeout(silence);
+        silence = setTimeout(() => silent.abort(), SILENCE_MS);
+      };
+      try {
+        listen();
+        const { traceparent } = acts;
+        const { status, body } = await fetch(ADDRESS, {
+          headers: {
+            Accept: 'text/event-stream',
+            Authorization: `Bearer ${forToken}`,
+            ...(lastId === undefined ? {} : { 'Last-Event-ID': lastId }),
+            ...(traceparent ? { traceparent } : {}),
+          },
+          cache: 'no-store',
+          signal: AbortSignal.any([signal, silent.signal]),
+        });
+        hasEvents = status !== 404;
+        if (status === 401 && session.token === forToken) session.expire();
+        if (status === 200 && body)
+          await readEvents(
+            body,
+            (event) => {
+              failures = 0;
+              onEvent(event);
+            },
+            listen,
+          );
+      } catch {
+        /* tried again below */
+      } finally {
+        clearTimeout(silence);
+      }
+      if (!hasEvents) update();
+      const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
+      failures += 1;
+      await pause(longest * (0.5 + Math.random() / 2), signal);
     }
-    isHidden = false;
-    update();
   }
 
   const stops = [session.subscribe(update), connection.subscribe(update)];
-  document.addEventListener('visibilitychange', onVisibility);
+  document.addEventListener('visibilitychange', update);
   update();
 
   return () => {
-    for (const stop of stops) stop();
-    document.removeEventListener('visibilitychange', onVisibility);
-    clearTimeout(hiding);
-    hasEvents = false;
-    update();
+    for (const stopOne of stops) stopOne();
+    document.removeEventListener('visibilitychange', update);
+    stop();
   };
+}
+
+/** Waits, at most until `signal`. */
+function pause(ms: number, signal: AbortSignal) {
+  if (signal.aborted) return;
+  return new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 function changedIn(data: string): readonly Changed[] {

@@ -1,4 +1,4 @@
-//! Tells open pages about changes, so that they read again: one stream of server-sent events for each tab.
+//! Tells open pages about changes, so that they read again: one stream of server-sent events for each browser.
 //!
 //! One task watches for all streams of a sandbox, while there are any. It compares the versions of the data,
 //! and tells which topics have changed, but not their content: each page reads it by its usual calls, with
@@ -31,7 +31,7 @@ use crate::{
 };
 use base::error::Failure;
 
-/// The maximum number of open streams of one session: one for each tab.
+/// The maximum number of open streams of one session: without TLS, each visible tab may have one.
 const MAX_PER_SESSION: u32 = 10;
 
 /// The maximum number of open streams of one person, in all sessions.
