@@ -55,11 +55,12 @@ process.stdout.write(JSON.stringify(mounted), () => process.exit(0));
 async function answer(path) {
   if (path === '/slices.json') return ['application/json', list];
   const own = `/slices/${name}/${version}/`;
+  const isPage = paths.includes(path) || !extname(path);
   const file = path.startsWith(own)
     ? await readSlice(path.slice(own.length))
-    : await readShell(extname(path) ? path.slice(1) : 'index.html');
+    : await readShell(isPage ? 'index.html' : path.slice(1));
   if (path.startsWith('/api/')) throw new Error('there is no provider');
-  return [TYPES[extname(path) || '.html'] ?? 'application/octet-stream', file];
+  return [TYPES[isPage ? '.html' : extname(path)] ?? 'application/octet-stream', file];
 }
 
 /** Opens one screen as a signed-in user, and waits for its heading. */

@@ -58,7 +58,7 @@ function options({ name, version, slice }, portal, shell, port) {
     port,
     hot: true,
     static: { directory: shell, watch: false },
-    historyApiFallback: true,
+    historyApiFallback: { disableDotRule: true, htmlAcceptHeaders: ['text/html'] }, // as the portal does
     devMiddleware: { publicPath: OWN },
     client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
     proxy: [{ context: ['/api', '/slices/', '/spans'], ...passedOn }],

@@ -24,7 +24,7 @@ export async function servePortal({ port, server, serverPort, slices }) {
       hot: true,
       static: false,
       compress: false, // would hold back the stream of updates
-      historyApiFallback: true,
+      historyApiFallback: { disableDotRule: true, htmlAcceptHeaders: ['text/html'] }, // as the portal does
       client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
       proxy: [{ context: OF_SERVER, target: `http://127.0.0.1:${serverPort}` }],
       setupMiddlewares: (middlewares) => [

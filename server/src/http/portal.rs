@@ -30,8 +30,6 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 /// The page for every path of a screen, its code, the slices, and the kit with its gallery.
 pub fn routes(sandbox: &Sandbox) -> Router {
     let folder = sandbox.settings.portal_dir.as_deref();
-    let policy = folder.and_then(|folder| std::fs::read_to_string(folder.join(shell_build::POLICY)).ok());
-    let policy = policy.and_then(|policy| content_security_policy(&policy, &sandbox.settings));
     let kit = Router::new()
         .route("/gallery", get(async || Redirect::permanent("/kit/gallery/")))
         .route("/mfe-kit.tgz", get(newest_kit));
@@ -39,7 +37,7 @@ pub fn routes(sandbox: &Sandbox) -> Router {
         Some(folder) => {
             let kit = kit
                 .route_service("/gallery/", file(folder.join("kit/gallery/index.html")))
-                .fallback_service(files_in(folder.join("kit")));
+                .fallback_service(files_in(folder.join("kit")).fallback(earlier_packages()));
             Router::new()
                 .route_service("/kit/", file(folder.join("kit/index.html")))
                 .nest("/kit", kit)
@@ -49,7 +47,7 @@ pub fn routes(sandbox: &Sandbox) -> Router {
         }
         None => Router::new()
             .route("/kit/", get(async || Failure::NotFound))
-            .nest("/kit", kit.fallback(async || Failure::NotFound))
+            .nest("/kit", kit.fallback_service(earlier_packages()))
             .nest("/assets", nothing())
             .nest(SLICES_FOLDER, builds(nothing()))
             .fallback_service(page(Router::new().fallback(being_deployed))),
@@ -60,7 +58,7 @@ pub fn routes(sandbox: &Sandbox) -> Router {
         .layer(middleware::from_fn(published_shell))
         .layer(middleware::from_fn(answer_unopenable_names))
         .layer(middleware::from_fn(hide_source_maps))
-        .layer(middleware::from_fn(move |request, next| set_headers(policy.clone(), request, next)))
+        .layer(middleware::from_fn(set_headers))
         .route("/slices.json", get(live_slices::live))
 }
 
@@ -110,7 +108,7 @@ async fn find_published(
         Some("") => "kit/index.html",
         Some("gallery/") => "kit/gallery/index.html",
         Some(_) => path.trim_start_matches('/'),
-        None if is_of_slices || path.starts_with("/.well-known/") => return Ok(None),
+        None if is_of_slices => return Ok(None),
         None if is_for_people(path, headers) => shell_build::PAGE,
         None => return Ok(None),
     };
@@ -145,6 +143,22 @@ async fn newest_kit(slices: Slices) -> Result<Response, Failure> {
     let all = slices::all(&slices).await?;
     let package = live_shell(&all).and_then(|shell| shell.kit_package.clone()).ok_or(Failure::NotFound)?;
     Ok((StatusCode::FOUND, [(header::LOCATION, package.address)]).into_response())
+}
+
+/// The packages of shells that are not live any more. Slices name the address of their kit, which contains its version.
+fn earlier_packages() -> Router {
+    Router::new().fallback(earlier_package)
+}
+
+async fn earlier_package(slices: Slices, request: Request) -> Result<Response, Failure> {
+    let path = request.uri().path();
+    let is_package = path.rsplit('.').next() == Some("tgz");
+    let has_version = path.bytes().any(|byte| byte.is_ascii_digit());
+    if !is_package || !has_version || !files::is_read(&request) {
+        return Err(Failure::NotFound);
+    }
+    let file = files::of_any_shell(&slices, &format!("kit{path}")).await?.ok_or(Failure::NotFound)?;
+    Ok(file.answer(request.headers()))
 }
 
 /// Answers paths that the file system would reject with an error: a segment is over 255 bytes with the
@@ -184,12 +198,11 @@ async fn answer_only_people(request: Request, next: Next) -> Response {
 }
 
 fn is_for_people(path: &str, headers: &HeaderMap) -> bool {
-    let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
-    let is_api = path == "/api" || path.starts_with("/api/");
-    path == "/" || !is_file && !is_api && accept::asks_for_page(headers)
+    let is_for_programs = path == "/api" || path.starts_with("/api/") || path.starts_with("/.well-known/");
+    path == "/" || !is_for_programs && accept::asks_for_page(headers)
 }
 
-async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) -> Response {
+async fn set_headers(sandbox: Sandbox, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let never_changes = path.starts_with("/slices/") || path.starts_with("/assets/");
     let mut response = next.run(request).await;
@@ -202,12 +215,20 @@ async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) 
     response.headers_mut().insert(header::CACHE_CONTROL, cached);
     charset::add(response.headers_mut());
     // Files in these folders are no pages: the page's policy (0.7 KB) applies to its scripts and styles.
-    // A 304 gets the policy, too: it has no media type, and its policy replaces the browser's cached one.
-    if let Some(policy) = policy.filter(|_| !never_changes) {
-        // A published page has its own.
-        response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
+    // A 304 gets the policy, too: it has no media type, and its policy replaces the browser's cached one. A published
+    // page has its own.
+    let needs_policy = !never_changes && !response.headers().contains_key(header::CONTENT_SECURITY_POLICY);
+    if needs_policy && let Some(policy) = bundled_policy(&sandbox.settings).await {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
+}
+
+/// The policy of the page in the portal's folder. It is read with each page, because others may replace both while the
+/// service runs.
+async fn bundled_policy(settings: &Settings) -> Option<HeaderValue> {
+    let file = settings.portal_dir.as_deref()?.join(shell_build::POLICY);
+    content_security_policy(&tokio::fs::read_to_string(file).await.ok()?, settings)
 }
 
 /// The sources in a policy for the visitor's own machine.

@@ -126,7 +126,8 @@ async fn expired_codes_are_redacted_in_several_transactions() {
     let app = TestApp::start().await;
     let app = app.restart_with(&["--demo", "false"]).await;
     add(&app, CODES, 2100, app.clock.now()).await;
-    let (delivered, counts) = counts_while(&app, CODED, 0, outbox::deliver_due(&app.sandbox.outbox)).await;
+    let delivering = Box::pin(outbox::deliver_due(&app.sandbox.outbox));
+    let (delivered, counts) = counts_while(&app, CODED, 0, delivering).await;
     delivered.unwrap();
     assert!(counts.len() > 2, "{counts:?}");
     assert_eq!(app.count(GIVEN_UP).await, 2100);

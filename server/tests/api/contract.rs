@@ -112,10 +112,10 @@ pub fn fields_of_body(path: &str, method: &Method) -> Vec<(&'static str, &'stati
     fields.map(|(name, schema)| (name.as_str(), followed(schema))).collect()
 }
 
-/// The schema that `schema` refers to, or is; the first, if it is one of several.
+/// The schema, or the first if it is one of several.
 fn followed(schema: &'static Value) -> &'static Value {
-    let referred = schema["$ref"].as_str().map(|to| all().pointer(to.trim_start_matches('#')).unwrap());
-    referred.or_else(|| schema["anyOf"].get(0)).map_or(schema, followed)
+    let schema = resolved(schema);
+    schema["anyOf"].get(0).map_or(schema, followed)
 }
 
 /// The words of an enum, from what `serde` says of a word that is none of them.
@@ -160,7 +160,8 @@ fn failures() -> Vec<Failure> {
     use Failure as F;
     let any = || "…".to_owned();
     let record = || to_raw_value(&()).unwrap();
-    vec![
+    let mut failures = refusals_of_slices();
+    failures.extend([
         AuthRefusal::NoSession.into(),
         ConsoleRefusal::NoConsoleToken.into(),
         AuthRefusal::UserNotFound.into(),
@@ -205,6 +206,30 @@ fn failures() -> Vec<Failure> {
         SandboxRefusal::MainSandbox.into(),
         F::NoRoom,
         F::SumTooLarge,
+        F::MalformedJson(any()),
+        F::InvalidRequest(any()),
+        F::BadValue(any()),
+        F::UnsupportedMediaType,
+        F::EncodedBody,
+        F::BodyTooLarge("…"),
+        F::BodyTooSlow,
+        F::BadParameter(any()),
+        F::UriTooLong,
+        F::NotFound,
+        ProviderRefusal::ProviderAway.into(),
+        ProviderRefusal::ProviderBroke.into(),
+        ProviderRefusal::ProviderAnswer(any()).into(),
+        ProviderRefusal::ProviderSlow.into(),
+        F::TookTooLong,
+        F::Busy,
+        F::NotCommitted,
+    ]);
+    failures
+}
+
+fn refusals_of_slices() -> Vec<Failure> {
+    let any = || "…".to_owned();
+    vec![
         SliceRefusal::BadBuild(any()).into(),
         SliceRefusal::BuildTooLarge.into(),
         SliceRefusal::TooManyUploads.into(),
@@ -241,23 +266,6 @@ fn failures() -> Vec<Failure> {
         SliceRefusal::AlreadyLive { name: any(), version: any() }.into(),
         SliceRefusal::NotInSandbox.into(),
         SliceRefusal::NotFromPortal.into(),
-        F::MalformedJson(any()),
-        F::InvalidRequest(any()),
-        F::BadValue(any()),
-        F::UnsupportedMediaType,
-        F::EncodedBody,
-        F::BodyTooLarge("…"),
-        F::BodyTooSlow,
-        F::BadParameter(any()),
-        F::UriTooLong,
-        F::NotFound,
-        ProviderRefusal::ProviderAway.into(),
-        ProviderRefusal::ProviderBroke.into(),
-        ProviderRefusal::ProviderAnswer(any()).into(),
-        ProviderRefusal::ProviderSlow.into(),
-        F::TookTooLong,
-        F::Busy,
-        F::NotCommitted,
     ]
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use worlds::retention;
 
 use crate::{
-    slices::{build, portal, publish},
+    slices::{build, hold, portal, publish},
     test_app::TestApp,
 };
 
@@ -94,6 +94,20 @@ async fn published(app: &TestApp) -> Vec<String> {
         .filter(|build| build["origin"] == "published")
         .map(|build| build["version"].as_str().unwrap().to_owned())
         .collect()
+}
+
+#[tokio::test]
+async fn a_build_that_is_published_after_the_clock_went_back_is_the_newest() {
+    let portal = portal();
+    let app =
+        TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap(), "--keep-builds", "1"]).await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "1d"})).await;
+    hold(&app, "mfe-loans", "1.0.0").await;
+    app.set_console(Method::DELETE, "/clock", json!(null)).await;
+    app.clock.advance(Duration::from_mins(1));
+    hold(&app, "mfe-loans", "1.1.0").await;
+    after(&app, Duration::from_mins(1)).await;
+    assert_eq!(published(&app).await, ["1.1.0"]);
 }
 
 #[tokio::test]

@@ -387,6 +387,69 @@ async fn a_plan_waits_while_the_build_fails_and_does_not_go_on_when_it_is_held()
 }
 
 #[tokio::test]
+async fn a_failing_build_is_taken_back_also_after_the_consoles_clock_was_moved_on_and_back() {
+    let (app, _portal) = started().await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "1d"})).await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    app.set_console(Method::DELETE, "/clock", json!(null)).await;
+    visits(&app, &people(&app, 8).await, "0.2.0", 5).await;
+    look(&app).await;
+    assert_eq!(versions(&app).await.0, "0.1.0");
+}
+
+#[tokio::test]
+async fn a_plan_follows_the_consoles_clock_and_begins_its_step_again_when_that_goes_back() {
+    let (app, _portal) = started().await;
+    let percent = async || {
+        look(&app).await;
+        rollout(&app).await["percent"].clone()
+    };
+    app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
+    publish_for(&app, "plan=5:10m,25:30m,100").await;
+    app.set_console(Method::DELETE, "/clock", json!(null)).await;
+    let people = people(&app, 5).await;
+    visits(&app, &people, "0.2.0", 0).await;
+    assert_eq!(percent().await, 5);
+    app.clock.advance(Duration::from_mins(9));
+    assert_eq!(percent().await, 5);
+    app.clock.advance(Duration::from_mins(1));
+    assert_eq!(percent().await, 25, "10 minutes after the clock went back");
+    visits(&app, &people, "0.2.0", 0).await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "30m"})).await;
+    assert_eq!(percent().await, Value::Null);
+    assert_eq!(versions(&app).await.0, "0.2.0");
+}
+
+#[tokio::test]
+async fn the_trail_says_once_why_a_failing_build_can_not_be_taken_back_and_who_must_act() {
+    let (app, _portal) = started().await;
+    let with_screen = |name: &str, version: &str, path: &str| {
+        let mut brings = manifest(name, version);
+        brings["brings"]["screens"] = json!([{"path": path, "title": "A screen"}]);
+        build_of(&brings)
+    };
+    publish(&app, &with_screen("mfe-loans", "0.2.0", "/reports")).await;
+    publish(&app, &with_screen("mfe-loans", "0.3.0", "/loans")).await;
+    assert_eq!(publish(&app, &with_screen("mfe-late", "1.0.0", "/reports")).await.status, 201);
+    visits(&app, &people(&app, 8).await, "0.3.0", 7).await;
+    for _ in 0..3 {
+        look(&app).await;
+    }
+    assert_eq!(versions(&app).await.0, "0.3.0");
+    let sentence = "not rolled back, because 0.2.0 is refused: mfe-loans wants the path /reports, which mfe-late \
+                    has. The team of mfe-loans must publish a build that works, or activate another: 7 people saw \
+                    it fail, in 7 of 8 pages, none before";
+    assert_eq!(last(&app).await, json!(["not_rolled_back", "0.3.0", sentence, "the service"]));
+    let trail = app.console(Method::GET, "/slices", None).await.json()["trail"].as_array().unwrap().len();
+    assert_eq!(trail, 4, "three were published, and one is not taken back: once");
+    let events = app.console(Method::GET, "/events?kind=slice_not_rolled_back", None).await.json();
+    assert_eq!(events.as_array().unwrap().len(), 1);
+    let browser = Browser::sign_in(&app).await;
+    let words = words(&browser.get("/console/slices").await);
+    assert!(words.contains(sentence), "{words}");
+}
+
+#[tokio::test]
 async fn three_servers_judge_by_the_reports_of_all_and_one_of_them_acts() {
     let (app, portal) = started().await;
     let options = ["--portal-dir", portal.path().to_str().unwrap()];

@@ -126,6 +126,36 @@ async fn a_shell_is_replaced_held_and_rolled_back_alone_and_open_pages_keep_thei
 }
 
 #[tokio::test]
+async fn a_kit_is_served_at_the_address_of_its_version_whichever_shell_is_live() {
+    let (bundled, _portal) = started().await;
+    for app in [bundled, TestApp::start().await] {
+        for (version, kit) in [("0.2.0", "0.1.1"), ("0.3.0", "0.1.2")] {
+            let mut files = shell(version, kit, "draw()");
+            for name in [format!("mfe-kit-{kit}.tgz"), "mkopo-test.tgz".to_owned(), format!("{version}.js")] {
+                files.insert(format!("kit/{name}"), format!("of {version}").into_bytes());
+            }
+            assert_eq!(publish(&app, &files).await.status, 201);
+        }
+        for (live, other) in [("0.3.0", "0.2.0"), ("0.2.0", "0.3.0")] {
+            assert_eq!(page(&app).await, live);
+            let of_live = format!("of {live}");
+            for (path, content) in [
+                ("/kit/mfe-kit-0.1.1.tgz", "of 0.2.0"),
+                ("/kit/mfe-kit-0.1.2.tgz", "of 0.3.0"),
+                ("/kit/mkopo-test.tgz", of_live.as_str()),
+            ] {
+                let package = app.call(Method::GET, path, None).await;
+                assert_eq!((package.status.as_u16(), html(&package)), (200, content), "{path}");
+            }
+            assert!(html(&opened(&app, "/kit/").await).contains(&format!("The kits of {live}")));
+            let of_other = app.call(Method::GET, &format!("/kit/{other}.js"), None).await;
+            assert_eq!(of_other.status, 404, "it is no package");
+            roll_back(&app, "mfe-shell").await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn slices_and_the_shell_are_checked_against_each_other() {
     let app = TestApp::start().await;
     publish(&app, &shell("0.1.0", "0.1.0", "first()")).await;

@@ -675,6 +675,18 @@ async fn the_policy_comes_with_pages_also_when_they_have_not_changed_and_not_wit
     assert_eq!(file.headers[header::CONTENT_SECURITY_POLICY], "default-src 'none'; frame-ancestors 'none'");
 }
 
+#[tokio::test]
+async fn a_page_has_the_policy_of_its_own_portal_also_once_others_have_replaced_it() {
+    let (app, portal) = started().await;
+    let policy = async || {
+        let page = app.call(Method::GET, "/", None).await;
+        page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned()
+    };
+    assert!(policy().await.contains("script-src 'self'"));
+    std::fs::write(portal.path().join("csp.txt"), "default-src 'none'; script-src 'sha384-new'").unwrap();
+    assert!(policy().await.contains("script-src 'sha384-new'"));
+}
+
 /// `size` bytes of text that no other `seed` gives, and that compresses about as code does.
 fn code(seed: u64, size: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -931,7 +943,7 @@ async fn the_shells_page_is_for_people_who_open_an_address() {
     const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     let (app, _portal) = started().await;
     let get = async |path: &str, accept: &str| app.get_with(path, &[("accept", accept)]).await;
-    for path in ["/", "/loans/1", "/login?from=/"] {
+    for path in ["/", "/loans/1", "/login?from=/", "/files/report.v2", "/loans/LN-1.2"] {
         assert_eq!(get(path, BROWSER).await.status, 200, "{path}");
     }
     assert_eq!(get("/", "*/*").await.status, 200);
@@ -939,7 +951,11 @@ async fn the_shells_page_is_for_people_who_open_an_address() {
         ("/loans/1", "*/*"),
         ("/api/v2/loans", BROWSER),
         ("/api", BROWSER),
-        ("/missing.js", BROWSER),
+        ("/missing.js", "*/*"),
+        ("/assets/missing.js", BROWSER),
+        ("/slices/mfe-loans/0.1.0/missing.js", BROWSER),
+        ("/kit/missing.tgz", BROWSER),
+        ("/.well-known/security.txt", BROWSER),
         ("/x", "application/json"),
     ] {
         assert_eq!(get(path, accept).await.status, 404, "{path}");

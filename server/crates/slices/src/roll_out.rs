@@ -127,7 +127,7 @@ pub(super) async fn begin(
     }
     build.check_fits(name, false, connection, bundled).await?;
     let (percent, plan) = (i64::from(share.percent), share.plan.as_ref().map(ToString::to_string));
-    let set = query(SET).bind_all((name.as_str(), version.to_string(), percent, plan, mark.at));
+    let set = query(SET).bind_all((name.as_str(), version.to_string(), percent, plan, mark.set_at));
     set.run(connection).await?;
     let live = before.live.as_ref();
     let note = Some(share.note());
@@ -218,9 +218,20 @@ pub(super) async fn go_to(
     mark: Mark,
 ) -> Result<(), Failure> {
     let Rollout { version, .. } = running(before)?;
-    query(GO_TO).bind_all((name.as_str(), i64::from(percent), mark.at)).run(connection).await?;
+    query(GO_TO).bind_all((name.as_str(), i64::from(percent), mark.set_at)).run(connection).await?;
     let (live, note) = (before.live.as_ref(), Some(format!("to {percent}%, by its plan")));
     trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await
+}
+
+const BEGIN_STEP_AGAIN: &str = "UPDATE slice_rollout SET step_began_at = $2 WHERE name = $1";
+
+/// Begins the current step of a plan again.
+pub(super) async fn begin_step_again(
+    connection: &mut Connection,
+    name: &SliceName,
+    mark: &Mark,
+) -> Result<(), Failure> {
+    Ok(query(BEGIN_STEP_AGAIN).bind(name.as_str()).bind(mark.set_at).run(connection).await?)
 }
 
 /// Makes the build of a rollout live. If the build is watched, the watch goes on.

@@ -1,5 +1,7 @@
 //! The rule by which a build is taken back automatically, and the pages that it counts.
 
+use semver::Version;
+
 use crate::{
     build::SliceName,
     builds::{Bundled, SliceBuilds, set_live, set_previous},
@@ -108,38 +110,65 @@ impl Seen {
         let crash = crashes::most_frequent(connection, &watch.name, &watch.version, watch.began_at).await?;
         let most_often = crash.map(|(error, place)| format!("; most often {error} at {place}"));
         let most_often = most_often.unwrap_or_default();
-        Ok(format!(
-            "rolled back: {people} people saw it fail, in {failed} of {pages} pages, {before}{most_often}"
-        ))
+        Ok(format!("{people} people saw it fail, in {failed} of {pages} pages, {before}{most_often}"))
     }
 }
 
-/// Takes the watched build back, with `why` in the trail. Returns `false` if no browser got it any more.
+/// Takes the watched build back, with `why` in the trail. If the build before can't go live, the trail says so, and the
+/// watch ends all the same: people must act. Returns what was done, with the note; nothing if no browser got the build
+/// any more.
 pub(super) async fn take_back(
     connection: &mut Connection,
     bundled: &Bundled,
     name: &SliceName,
     slice: &SliceBuilds,
     watch: &Watch,
-    why: String,
+    why: &str,
     mark: Mark,
-) -> Result<bool, Failure> {
-    let (act, note, live) = (SliceAction::RolledBack, Some(why), slice.live.as_ref());
+) -> Result<Option<(SliceAction, String)>, Failure> {
+    let (act, note, live) = (SliceAction::RolledBack, format!("rolled back: {why}"), slice.live.as_ref());
     watched::end(connection, name).await?;
     if let Some(rollout) = slice.rollout.as_ref().filter(|rollout| watch.is_of(&rollout.version)) {
         rollout::delete(connection, name).await?;
-        trail::add(connection, mark, act, name, Some(&rollout.version), live, note).await?;
+        trail::add(connection, mark, act, name, Some(&rollout.version), live, Some(note.clone())).await?;
         set_previous(connection, bundled, name).await?;
-        return Ok(true);
+        return Ok(Some((act, note)));
     }
     if !live.is_some_and(|live| watch.is_of(live)) {
-        return Ok(false);
+        return Ok(None);
     }
+    match go_back(connection, bundled, name, slice, watch).await {
+        Ok(before) => {
+            trail::add(connection, mark, act, name, Some(&before), live, Some(note.clone())).await?;
+            set_previous(connection, bundled, name).await?;
+            Ok(Some((act, note)))
+        }
+        Err(Failure::Refused(refusal)) => {
+            let against = watch.against.as_deref().unwrap_or("the build before");
+            let note = format!(
+                "not rolled back, because {against} is refused: {refusal} The team of {} must publish a build that \
+                 works, or activate another: {why}",
+                name.as_str()
+            );
+            let act = SliceAction::NotRolledBack;
+            trail::add(connection, mark, act, name, live, None, Some(note.clone())).await?;
+            Ok(Some((act, note)))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Makes the build live that the watched one is compared with, and returns its version.
+async fn go_back(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    slice: &SliceBuilds,
+    watch: &Watch,
+) -> Result<Version, Failure> {
     let before = slice.builds.iter().find(|build| Some(build.version.to_string()) == watch.against);
     let before = before.ok_or(SliceRefusal::NoPreviousBuild)?;
     before.check_fits(name, false, connection, bundled).await?;
     set_live(connection, name, Some(&before.version)).await?;
-    trail::add(connection, mark, act, name, Some(&before.version), live, note).await?;
-    set_previous(connection, bundled, name).await?;
-    Ok(true)
+    Ok(before.version.clone())
 }

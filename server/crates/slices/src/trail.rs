@@ -16,8 +16,10 @@ const SHOWN: i64 = 100;
 pub struct Mark {
     /// The id of the trail's entry; ids sort by time of creation.
     pub id: String,
-    /// The time.
+    /// The machine's time: the console can't make a deployment old, or newer than the next.
     pub at: UnixMillis,
+    /// The time of the console's clock, which the plans of rollouts follow.
+    pub set_at: UnixMillis,
     /// The author, as the caller states it: everybody has the same console token.
     pub by: String,
     /// The author of the events that are written with the change.
@@ -30,12 +32,12 @@ impl Mark {
     /// # Errors
     /// [`Failure::BadValue`] when `by` is not a valid name.
     pub fn now(slices: &Slices, by: Option<String>, trail: Trail) -> Result<Self, Failure> {
-        let at = slices.clock.now();
+        let (at, set_at) = (slices.clock.unset_now(), slices.clock.now());
         let by = by.unwrap_or_else(|| "unknown".to_owned());
         if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             return Err(Failure::BadValue("`by` must be 1 to 100 printable ASCII characters".to_owned()));
         }
-        Ok(Self { id: slices.randomness.id(at), at, by, trail })
+        Ok(Self { id: slices.randomness.id(set_at), at, set_at, by, trail })
     }
 }
 
@@ -51,6 +53,8 @@ pub enum SliceAction {
     Activated,
     /// The previous build went live again.
     RolledBack,
+    /// A build that fails stays live, because the previous one can't go live.
+    NotRolledBack,
     /// All published builds were removed.
     Removed,
     /// Some browsers get a build.
@@ -66,19 +70,24 @@ pub enum SliceAction {
 store::stored_as_text!(SliceAction);
 
 impl SliceAction {
-    /// The entry of such a change of `name` in the audit trail.
-    pub(super) fn entry(self, name: &SliceName) -> Entry {
-        let kind = match self {
+    /// Its kind in the audit trail.
+    pub(super) fn kind(self) -> EventKind {
+        match self {
             Self::Published | Self::Held => EventKind::SlicePublished,
             Self::Activated => EventKind::SliceActivated,
             Self::RolledBack => EventKind::SliceRolledBack,
+            Self::NotRolledBack => EventKind::SliceNotRolledBack,
             Self::Removed => EventKind::SliceRemoved,
             Self::RolledOut => EventKind::SliceRolledOut,
             Self::RolloutHeld => EventKind::SliceRolloutHeld,
             Self::Promoted => EventKind::SlicePromoted,
             Self::Aborted => EventKind::SliceRolloutAborted,
-        };
-        Entry::of(kind).about(name.as_str())
+        }
+    }
+
+    /// The entry of such a change of `name` in the audit trail.
+    pub(super) fn entry(self, name: &SliceName) -> Entry {
+        Entry::of(self.kind()).about(name.as_str())
     }
 }
 
@@ -134,7 +143,10 @@ pub(super) async fn replaced(connection: &mut Connection, name: &SliceName) -> R
                 replaced.retain(|known| !named.iter().flatten().any(|version| version == known));
             }
             SliceAction::Removed => replaced.clear(),
-            SliceAction::Held | SliceAction::RolledOut | SliceAction::RolloutHeld => {}
+            SliceAction::Held
+            | SliceAction::RolledOut
+            | SliceAction::RolloutHeld
+            | SliceAction::NotRolledBack => {}
         }
     }
     Ok(replaced)

@@ -39,7 +39,7 @@ pub async fn keep_watching(slices: Slices) {
 pub async fn look(slices: &Slices) -> Result<(), Failure> {
     let _one_round = slices.shared.reports.looking.lock().await;
     reports::write(slices).await?;
-    let now = slices.clock.now();
+    let now = Now::of(slices);
     let mut reader = slices.database.read().await?;
     let watches = watched::all(&mut reader).await?;
     let watches: BTreeMap<&str, &Watch> = watches.iter().map(|watch| (watch.name.as_str(), watch)).collect();
@@ -56,11 +56,26 @@ pub async fn look(slices: &Slices) -> Result<(), Failure> {
     drop(reader);
     for name in with_due {
         // A slice that can't be changed must not hold up the others.
-        if let Err(failure) = act(slices, name, now).await {
+        if let Err(failure) = act(slices, name).await {
             tracing::warn!(slice.name = name, ?failure, "slice.watch_failed");
         }
     }
     Ok(())
+}
+
+/// The time, by both clocks.
+#[derive(Clone, Copy)]
+struct Now {
+    /// By the machine's clock, by which builds are watched.
+    machine: UnixMillis,
+    /// By the console's clock, which plans follow.
+    console: UnixMillis,
+}
+
+impl Now {
+    fn of(slices: &Slices) -> Self {
+        Self { machine: slices.clock.unset_now(), console: slices.clock.now() }
+    }
 }
 
 /// The change that is due on a slice.
@@ -69,6 +84,8 @@ enum Due {
     TakeBack(Watch, String),
     /// The watched build was live for long enough.
     EndWatch,
+    /// The console's clock was moved back to before the step began.
+    BeginStepAgain,
     /// The next step of the rollout's plan is due.
     GoOn(Step),
 }
@@ -82,10 +99,10 @@ async fn due(
     watch: Option<&Watch>,
     rollout: Option<&Rollout>,
     length: Duration,
-    now: UnixMillis,
+    now: Now,
 ) -> Result<Option<Due>, Failure> {
     if let Some(watch) = watch {
-        if watch.live_since.is_some_and(|since| now.since(since) >= length) {
+        if watch.live_since.is_some_and(|since| now.machine.since(since) >= length) {
             return Ok(Some(Due::EndWatch));
         }
         let seen = Seen::of(connection, watch).await?;
@@ -101,24 +118,29 @@ async fn due(
         return Ok(None);
     };
     let Some((lasts, next)) = plan.after(*percent) else { return Ok(None) };
-    if now.since(*step_began_at) < lasts {
+    if *step_began_at > now.console {
+        return Ok(Some(Due::BeginStepAgain));
+    }
+    let lasted = now.console.since(*step_began_at);
+    if lasted < lasts {
         return Ok(None);
     }
-    let people = query_scalar(PEOPLE_SINCE).bind(name).bind(version.to_string()).bind(*step_began_at);
+    let since = now.machine.minus(lasted);
+    let people = query_scalar(PEOPLE_SINCE).bind(name).bind(version.to_string()).bind(since);
     let people: i64 = people.fetch_one(connection).await?;
     Ok((people >= PEOPLE).then_some(Due::GoOn(next)))
 }
 
 /// Makes the due change on a slice, in one transaction, so that only one of several servers makes it.
-async fn act(slices: &Slices, name: &str, now: UnixMillis) -> Result<(), Failure> {
+async fn act(slices: &Slices, name: &str) -> Result<(), Failure> {
     let (name, length) = (SliceName::from_request(name)?, slices.settings.watch_length());
     let bundled = Bundled::of(slices).await?;
+    let transaction = slices.world.begin_with_current_clock().await?;
+    let now = Now::of(slices);
     // The event depends on the change that is due.
     let mark = Mark::now(slices, Some(BY.to_owned()), Trail::default())?;
-    let at = slices.clock.unset_now();
-    let event = slices
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
+    let event = transaction
+        .run(async move |connection: &mut Connection| {
             let slice = locked(connection, &bundled, &name).await?;
             let watches = watched::all(connection).await?;
             let watch = watches.iter().find(|watch| watch.name == name.as_str());
@@ -127,7 +149,7 @@ async fn act(slices: &Slices, name: &str, now: UnixMillis) -> Result<(), Failure
             let Some(due) = due else { return Ok(None) };
             let done = perform(connection, &bundled, &name, &slice, due, mark).await?;
             let Some((kind, details)) = done else { return Ok(None) };
-            let event = NewEvent::new(at, kind, BY, None).about(name.as_str()).details(&details);
+            let event = NewEvent::new(now.machine, kind, BY, None).about(name.as_str()).details(&details);
             event.add(connection).await?;
             Ok(Some(event))
         })
@@ -153,9 +175,12 @@ async fn perform(
             None
         }
         Due::TakeBack(watch, why) => {
-            let details = format!("{}, {why}", watch.version);
-            let was_served = take_back(connection, bundled, name, slice, &watch, why, mark).await?;
-            was_served.then_some((EventKind::SliceRolledBack, details))
+            let done = take_back(connection, bundled, name, slice, &watch, &why, mark).await?;
+            done.map(|(act, note)| (act.kind(), format!("{}, {note}", watch.version)))
+        }
+        Due::BeginStepAgain => {
+            roll_out::begin_step_again(connection, name, &mark).await?;
+            None
         }
         Due::GoOn(Step { percent: 100, .. }) => {
             roll_out::go_live(connection, bundled, name, slice, mark).await?;

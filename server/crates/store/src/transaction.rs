@@ -76,7 +76,10 @@ impl Transaction {
     }
 
     /// Runs `work` and commits. If `work` fails, its changes are rolled back.
-    pub(super) async fn run<T>(
+    ///
+    /// # Errors
+    /// Those of `work` and of [`Transaction::commit`].
+    pub async fn run<T>(
         mut self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {

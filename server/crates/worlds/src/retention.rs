@@ -42,13 +42,13 @@ pub async fn delete_old(slices: &Slices) -> Result<(), Failure> {
     let keys = payouts::delete_expired_keys(database, now).await?;
     let sessions = session::delete_old(database, now.minus(days(settings.keep_sessions_days))).await?;
     let messages = outbox::delete_old(database, now.minus(days(settings.keep_messages_days))).await?;
-    // In base time: the console can't make events old.
-    let oldest_event = slices.clock.unset_now().minus(days(settings.keep_events_days));
-    let events = events::delete_old(database, oldest_event).await?;
+    // In base time: the console can't make events and deployments old.
+    let base = slices.clock.unset_now();
+    let events = events::delete_old(database, base.minus(days(settings.keep_events_days))).await?;
     let limits = limits::delete_expired(database, now).await?;
     let builds = if slices.are_of_main() {
-        slices::reports::delete_old(database, now.minus(slices::reports::KEPT)).await?
-            + slices::delete_old(slices, settings.keep_builds as usize, now).await?
+        slices::reports::delete_old(database, base.minus(slices::reports::KEPT)).await?
+            + slices::delete_old(slices, settings.keep_builds as usize, base).await?
     } else {
         0
     };

@@ -58,7 +58,7 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
     for slice in &slices {
         // Pages of other sandboxes do not report.
         reports.push(if visit.sandbox.is_main() {
-            let traffic = Traffic::read(&mut reader, &slice.name, visit.sandbox.clock.now()).await?;
+            let traffic = Traffic::read(&mut reader, &slice.name, visit.sandbox.clock.unset_now()).await?;
             Some((traffic, slices::crash_places(&mut reader, &slice.name).await?))
         } else {
             None
@@ -213,6 +213,7 @@ fn deployment(event: SliceEvent) -> AnyView {
         SliceAction::Held => "Published, not live",
         SliceAction::Activated => "Activated",
         SliceAction::RolledBack => "Rolled back",
+        SliceAction::NotRolledBack => "Not rolled back",
         SliceAction::Removed => "Removed",
         SliceAction::RolledOut => "Rolled out",
         SliceAction::RolloutHeld => "Rollout held",
@@ -220,7 +221,8 @@ fn deployment(event: SliceEvent) -> AnyView {
         SliceAction::Aborted => "Rollout aborted",
     };
     // The note of the service already says what it did.
-    let is_said = event.act == SliceAction::RolledBack && event.note.is_some();
+    let is_said =
+        matches!(event.act, SliceAction::RolledBack | SliceAction::NotRolledBack) && event.note.is_some();
     let act = Some(act.to_owned()).filter(|_| !is_said);
     let act = act.into_iter().chain(event.note).collect::<Vec<_>>().join(" ");
     let build = match event.version.filter(|_| event.act != SliceAction::Removed) {

@@ -69,6 +69,7 @@ kinds! {
     SlicePublished "Build of a slice published",
     SliceActivated "Build of a slice activated",
     SliceRolledBack "Slice rolled back",
+    SliceNotRolledBack "Failing build of a slice stays live",
     SliceRemoved "Slice's builds removed",
     DeployTokenAdded "Deploy token added",
     DeployTokenRevoked "Deploy token revoked",

@@ -51,7 +51,8 @@ pub async fn write(slices: &Slices) -> Result<(), Failure> {
     if waiting.is_empty() {
         return Ok(());
     }
-    let (bundled, now) = (Bundled::of(slices).await?, slices.clock.now());
+    // Sessions follow the console's clock; builds, and what people saw of them, do not.
+    let (bundled, at, now) = (Bundled::of(slices).await?, slices.clock.unset_now(), slices.clock.now());
     // Before the transaction, so that other writes do not wait for it.
     let places = places::places(slices, &mut waiting).await.unwrap_or_else(|failure| {
         tracing::warn!(?failure, "slice.crash_places_not_found");
@@ -64,11 +65,11 @@ pub async fn write(slices: &Slices) -> Result<(), Failure> {
         for Received { report, times, .. } in &known {
             *counted.entry(report.clone()).or_default() += i64::from(*times);
         }
-        store(connection, &counted, minute(now)).await?;
+        store(connection, &counted, minute(at)).await?;
         let people = people(connection, &known, now).await?;
         let crashes = crashes_of(&known, &places, &people);
-        let dropped = crashes::note(connection, &crashes, now).await?;
-        note_pages(connection, known, &people, now).await?;
+        let dropped = crashes::note(connection, &crashes, at).await?;
+        note_pages(connection, known, &people, at).await?;
         Ok((counted, dropped))
     });
     let (counted, dropped) = stored.await?;
@@ -128,7 +129,7 @@ async fn note_pages(
     connection: &mut Connection,
     known: Vec<Received>,
     people: &People,
-    now: UnixMillis,
+    at: UnixMillis,
 ) -> Result<(), Failure> {
     let mut pages: BTreeMap<taken_back::Page, bool> = BTreeMap::new();
     for Received { report: Report { slice, version, outcome, .. }, screen, session_id, .. } in known {
@@ -139,7 +140,7 @@ async fn note_pages(
         *pages.entry(page).or_default() |= outcome != Outcome::Loaded;
     }
     for (page, has_failed) in pages {
-        taken_back::note(connection, &page, has_failed, now).await?;
+        taken_back::note(connection, &page, has_failed, at).await?;
     }
     Ok(())
 }
