@@ -95,6 +95,20 @@ for (const [label, viewport, deviceScaleFactor] of [
     });
   });
 
+test('a loan fits 320 px with the letters, words and lines further apart', async ({ page, mkopo }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await mkopo.signIn(page, 'agent');
+  await page.goto('/pending-loans');
+  await page.getByRole('link', { name: 'View Details' }).first().click();
+  await expect(heading(page, 'Loan Details')).toBeVisible();
+  // The spacing of WCAG 1.4.12, which a reader's own style sheet may set.
+  await page.addStyleTag({
+    content: `* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
+      p { margin-bottom: 2em !important }`,
+  });
+  await expectTidyLayout(page);
+});
+
 /** Adds what is hard to use with a finger to the problems of the screens before; a toast covers a control for seconds only. */
 async function addTouchProblems(page: Page, name: string, problems: string[], part = 'body') {
   await page.evaluate(() => {

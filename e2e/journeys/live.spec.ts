@@ -122,6 +122,64 @@ test('eight tabs of one person show their screens and follow, and a payout goes 
   });
 });
 
+test('Back of a loan that was opened in a new tab leads to the list', async ({ page, context, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
+  await page.getByRole('link', { name: 'Pending Loans' }).click();
+  const opened = context.waitForEvent('page');
+  await page
+    .getByRole('link', { name: /View Details/ })
+    .first()
+    .click({ modifiers: ['ControlOrMeta'] });
+  const tab = await opened;
+  await expect(tab.getByRole('button', { name: 'Disburse Loan' })).toBeVisible();
+  await tab.getByRole('button', { name: 'Back', exact: true }).click();
+  await expect(heading(tab, 'Pending Disbursements')).toBeVisible();
+  await tab.close();
+});
+
+test('after a refusal or a save by keyboard, the focus stays on the page', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'admin');
+  await page.goto('/profile');
+
+  await test.step('a new password that is too short has the focus', async () => {
+    await page.getByRole('button', { name: 'Change Password' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change Password' });
+    await dialog.getByLabel('Current Password').fill(PASSWORD);
+    await dialog.getByLabel('New Password', { exact: true }).fill('abc');
+    await dialog.getByLabel('Confirm New Password').fill('abc');
+    await page.keyboard.press('Enter');
+    await expect(dialog.getByLabel('New Password', { exact: true })).toHaveAttribute('aria-invalid', 'true');
+    await expect(dialog.getByLabel('New Password', { exact: true })).toBeFocused();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await expect(dialog).toBeHidden();
+  });
+  await test.step('after a lost call, the field has it', async () => {
+    await page.route('**/profile/sign-in-code', (route) => route.abort('connectionreset'));
+    await page.getByRole('button', { name: 'Enable' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Enable Two-Factor Authentication' });
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await expect(dialog.getByRole('alert')).toBeVisible();
+    await expect(dialog.getByLabel('Password')).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(dialog).toBeHidden();
+  });
+  await test.step('after the preferences are saved, their button', async () => {
+    const save = page.getByRole('button', { name: 'Save Preferences' });
+    await save.press('Enter');
+    await expect(page.getByText('Your preferences are saved.')).toBeVisible();
+    await expect(save).toBeFocused();
+  });
+  await test.step('after the settings are saved, the heading', async () => {
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('switch', { name: 'Require Confirmation' }).press('Space');
+    await page.getByRole('button', { name: 'Save Changes' }).press('Enter');
+    await expect(page.getByText('The settings are saved.')).toBeVisible();
+    await expect(heading(page, 'Settings')).toBeFocused();
+  });
+});
+
 test('a report equals the records, on the page and in its CSV', async ({ page, mkopo }) => {
   await mkopo.signIn(page, 'supervisor');
   await page.getByRole('navigation').getByRole('link', { name: 'Reports' }).click();

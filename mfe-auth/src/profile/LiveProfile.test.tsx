@@ -215,6 +215,26 @@ test('a wrong old password is said at its field, which has the focus', async () 
   await waitFor(() => expect(dialog.getByLabelText('Current Password')).toHaveFocus());
 });
 
+test.for([
+  ['password_too_short', 'Password must be at least 6 characters long.'],
+  ['password_too_easy', 'Password is too easy to guess.'],
+] as const)(
+  'a new password that is refused as %s is said at its field, which has the focus',
+  async ([code, text]) => {
+    const user = await open();
+    answer('put', PASSWORD, 422, failure(text, code));
+    await user.click(button('Change Password'));
+    const dialog = within(await screen.findByRole('dialog'));
+    await user.type(dialog.getByLabelText('Current Password'), 'Mkopo-demo-1');
+    await user.type(dialog.getByLabelText('New Password'), 'abc');
+    await user.type(dialog.getByLabelText('Confirm New Password'), 'abc{Enter}');
+    await waitFor(() => expect(dialog.getByLabelText('New Password')).toHaveFocus());
+    expect(dialog.getByLabelText('New Password')).toBeInvalid();
+    expect(dialog.getByLabelText('New Password')).toHaveAccessibleDescription(text);
+    expect(dialog.queryByRole('alert')).toBeNull();
+  },
+);
+
 // S-65
 test('Enable turns sign-in codes on, with the password, and Disable turns them off', async () => {
   const user = await open();

@@ -2,8 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import { api, notify, queryClient } from 'mfe-kit';
 import type { InputRef } from 'mfe-kit/ui';
 import { useRef, useState } from 'react';
+import { errorAt } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
-import { isPasswordWrong, profileQuery } from './profile';
+import { profileQuery, refusedPassword } from './profile';
 import { profileTexts } from './profile-texts';
 import { ProfileDialog } from './ProfileDialog';
 import { WithPasswordForm } from './WithPasswordForm';
@@ -38,6 +39,8 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
     },
   });
 
+  const refused = refusedPassword(change.error, texts);
+
   function submit() {
     setChecked(true);
     if (isMatch) change.mutate();
@@ -52,6 +55,7 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
   return (
     <WithPasswordForm
       change={change}
+      isFieldRefused={refused !== null}
       isFilled={Boolean(typed.current && typed.next && typed.again)}
       failure={texts.passwordFailed}
       action={texts.changePassword}
@@ -62,7 +66,7 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
         label={texts.currentPassword}
         name="current-password"
         autoComplete="current-password"
-        error={isPasswordWrong(change.error) ? texts.wrongPassword : undefined}
+        error={errorAt(refused, 'current')}
         {...field('current')}
       />
       <PasswordField
@@ -70,6 +74,7 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
         name="new-password"
         autoComplete="new-password"
         hint={texts.newPasswordHint}
+        error={errorAt(refused, 'next')}
         {...field('next')}
       />
       <PasswordField

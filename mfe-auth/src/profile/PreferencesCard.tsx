@@ -11,7 +11,7 @@ import {
 } from 'mfe-kit';
 import { Button, Card } from 'mfe-kit/ui';
 import { PreferenceFields } from 'mfe-kit/ui-data';
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { NotSaved } from './NotSaved';
 import { profileTexts } from './profile-texts';
 import classes from './ProfilePage.module.css';
@@ -20,6 +20,7 @@ import classes from './ProfilePage.module.css';
 export function PreferencesCard() {
   const { data: kept } = useQuery(preferencesQuery());
   const texts = profileTexts();
+  const button = useRef<HTMLButtonElement>(null);
   const [changed, setChanged] = useState<Partial<Schema<'Preferences'>>>({});
 
   const save = useMutation({
@@ -34,6 +35,12 @@ export function PreferencesCard() {
     },
   });
 
+  // The button that was pressed is disabled while the server is asked.
+  useLayoutEffect(() => {
+    const isAnswered = save.isSuccess || save.isError;
+    if (isAnswered && document.activeElement === document.body) button.current?.focus();
+  }, [save.isSuccess, save.isError]);
+
   if (!kept) return null;
   const { language, time_zone, notify_by_email, notify_by_sms } = kept;
   const value = { language, time_zone, notify_by_email, notify_by_sms, ...changed };
@@ -46,7 +53,7 @@ export function PreferencesCard() {
       />
       {save.isError ? <NotSaved sentence={texts.preferencesFailed} error={save.error} /> : null}
       <div className={classes.actions}>
-        <Button type="primary" disabled={save.isPending} onClick={() => save.mutate(value)}>
+        <Button ref={button} type="primary" disabled={save.isPending} onClick={() => save.mutate(value)}>
           {texts.savePreferences}
         </Button>
       </div>

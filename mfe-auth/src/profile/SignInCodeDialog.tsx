@@ -41,9 +41,11 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
     },
   });
 
+  const isRefused = isPasswordWrong(change.error);
   return (
     <WithPasswordForm
       change={change}
+      isFieldRefused={isRefused}
       isFilled={password !== ''}
       failure={texts.codeFailed}
       action={isRequired ? texts.disable : texts.enable}
@@ -56,7 +58,7 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
         name="password"
         autoComplete="current-password"
         value={password}
-        error={isPasswordWrong(change.error) ? texts.wrongPassword : undefined}
+        error={isRefused ? texts.wrongPassword : undefined}
         disabled={change.isPending}
         onChange={setPassword}
       />

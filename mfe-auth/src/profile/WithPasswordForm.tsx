@@ -1,13 +1,15 @@
 import { Button } from 'mfe-kit/ui';
-import { type ReactNode, type SubmitEvent, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, type SubmitEvent, useLayoutEffect } from 'react';
+import { useKeptFocus } from '../signed-out/useKeptFocus';
 import { NotSaved } from './NotSaved';
-import { isPasswordWrong } from './profile';
 import { profileTexts } from './profile-texts';
 import classes from './ProfilePage.module.css';
 
 interface WithPasswordFormProps {
   /** The change that the form asks for. */
   change: { error: Error | null; isPending: boolean };
+  /** `true` if the change was refused for what is in a field. The field says so and gets the focus. */
+  isFieldRefused: boolean;
   /** `true` if everything that the change needs is typed. */
   isFilled: boolean;
   /** The text to show if the change failed and the server gave no reason. */
@@ -16,13 +18,13 @@ interface WithPasswordFormProps {
   action: string;
   onSubmit: () => void;
   onClose: () => void;
-  /** The fields. A wrong password is reported at the password field, which gets the focus, not here. */
   children: ReactNode;
 }
 
 /** A form for a change that requires the password, with the refusal and the buttons below its fields. */
 export function WithPasswordForm({
   change,
+  isFieldRefused,
   isFilled,
   failure,
   action,
@@ -31,13 +33,12 @@ export function WithPasswordForm({
   children,
 }: WithPasswordFormProps) {
   const texts = profileTexts();
-  const form = useRef<HTMLFormElement>(null);
+  const { form } = useKeptFocus(change.isPending);
 
   // Once the field can be focused: it is disabled while the server is asked.
   useLayoutEffect(() => {
-    if (isPasswordWrong(change.error))
-      form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [change.error]);
+    if (isFieldRefused) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [form, isFieldRefused, change.error]);
 
   return (
     <form
@@ -49,9 +50,7 @@ export function WithPasswordForm({
       }}
     >
       {children}
-      {change.error && !isPasswordWrong(change.error) ? (
-        <NotSaved sentence={failure} error={change.error} />
-      ) : null}
+      {change.error && !isFieldRefused ? <NotSaved sentence={failure} error={change.error} /> : null}
       <div className={classes.actions}>
         <Button disabled={change.isPending} onClick={onClose}>
           {texts.cancel}

@@ -48,6 +48,14 @@ export function isPasswordWrong(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'invalid_password';
 }
 
+/** The password of a refused change of the password, with the text to show there; `null` if it is about none. */
+export function refusedPassword(error: unknown, texts: ProfileTexts): FieldError<'current' | 'next'> | null {
+  if (!(error instanceof ApiError)) return null;
+  if (isPasswordWrong(error)) return { field: 'current', text: texts.wrongPassword };
+  if (error.code !== 'password_too_short' && error.code !== 'password_too_easy') return null;
+  return { field: 'next', text: failureText(failureOf(texts.passwordFailed, texts), error) };
+}
+
 const PERSONAL_FIELDS = ['first_name', 'last_name', 'phone_number', 'current_password'] as const;
 
 /** The field of a refused change of the profile, with the text to show there; `null` if it is about none. */

@@ -11,7 +11,8 @@ export function startOfDate(date: string, daysAfter = 0): Date | null {
   const [, year, month, day] = /^([1-9]\d{3})-(\d\d)-(\d\d)$/.exec(date)?.map(Number) ?? [];
   if (!year || !month || !day) return null;
   const midnight = new Date(Date.UTC(year, month - 1, day));
-  if (midnight.getUTCDate() !== day) return null;
+  // A month or a day that does not exist overflows into another month.
+  if (midnight.getUTCMonth() !== month - 1) return null;
   return midnightOf(Date.UTC(year, month - 1, day + daysAfter));
 }
 

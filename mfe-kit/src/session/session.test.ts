@@ -4,6 +4,7 @@ import {
   ApiError,
   currentUserQuery,
   dataOf,
+  formatDate,
   portalSettings,
   portalTimeZone,
   preferencesQuery,
@@ -399,6 +400,17 @@ describe('where the screens are live', () => {
     expect(portalSettings().timeZone).toBe('UTC');
     session.clear();
     expect(portalSettings().timeZone).toBe('Africa/Nairobi');
+  });
+
+  test('a time zone that the browser does not know is not used: a person has the portal’s, the portal the default', () => {
+    vi.spyOn(console, 'warn').mockReturnValue();
+    setPortalSettings({ screens: 'live', time_zone: 'UTC' });
+    session.signIn({ ...SIGN_IN, timeZone: 'Europe/Atlantis' });
+    expect(portalSettings().timeZone).toBe('UTC');
+    expect(session.state.user?.timeZone).toBe('Europe/Atlantis');
+    setPortalSettings({ screens: 'live', time_zone: 'Europe/Atlantis' });
+    expect(portalTimeZone()).toBe('Africa/Nairobi');
+    expect(formatDate('2026-11-12T22:30:00.000Z')).toBe('13 Nov 2026');
   });
 
   test('a provider without preferences has none', async () => {

@@ -52,13 +52,25 @@ export function isLive(): boolean {
 
 /** Called by the session with the time zone that the signed-in person has chosen. */
 export function setPersonalTimeZone(timeZone: string | undefined): void {
-  personalTimeZone = timeZone;
+  personalTimeZone = knownZone(timeZone);
   apply();
 }
 
 function apply() {
   inForce =
     personalTimeZone && settings.screens === 'live' ? { ...settings, timeZone: personalTimeZone } : settings;
+}
+
+/** The time zone, if this browser knows it: the server's list of time zones may be newer, and `Intl` throws for any other. */
+function knownZone(timeZone: string | undefined): string | undefined {
+  if (!timeZone) return undefined;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+    return timeZone;
+  } catch {
+    console.warn('This browser does not know the time zone', timeZone);
+    return undefined;
+  }
 }
 
 /** Called once by the shell with `portal` of `slices.json`, before it draws a slice. */
@@ -70,7 +82,7 @@ export function setPortalSettings(read: Partial<Schema<'LiveSlices'>['portal']>)
     demo,
     console,
     sandbox,
-    timeZone: time_zone || DEFAULTS.timeZone,
+    timeZone: knownZone(time_zone) ?? DEFAULTS.timeZone,
     screens: read.screens === 'live' ? 'live' : DEFAULTS.screens,
   };
   apply();

@@ -1,5 +1,5 @@
 import { renderPart, screen } from 'mfe-kit/testing';
-import { useState, useTransition } from 'react';
+import { act, useEffect, useState, useTransition } from 'react';
 import { expect, test } from 'vitest';
 import { SearchBox } from './SearchBox';
 
@@ -7,6 +7,11 @@ import { SearchBox } from './SearchBox';
 function List() {
   const [search, setSearch] = useState('');
   const [, startTransition] = useTransition();
+  useEffect(() => {
+    const goBack = () => setSearch('LN-2026');
+    window.addEventListener('popstate', goBack);
+    return () => window.removeEventListener('popstate', goBack);
+  }, []);
   return (
     <>
       <SearchBox
@@ -44,4 +49,12 @@ test('a search that changes outside the field shows in it', async () => {
   await user.type(screen.getByRole('searchbox'), 'wanjiku');
   await user.click(screen.getByRole('button', { name: 'Start over' }));
   expect(screen.getByRole('searchbox')).toHaveValue('');
+});
+
+test('a search that changes while the focus is in the field takes the place of what was typed', async () => {
+  const { user } = renderPart(<List />);
+  await user.type(screen.getByRole('searchbox'), 'zzzz');
+  act(() => void window.dispatchEvent(new PopStateEvent('popstate')));
+  expect(screen.getByRole('searchbox')).toHaveFocus();
+  expect(screen.getByRole('searchbox')).toHaveValue('LN-2026');
 });

@@ -8,14 +8,21 @@ interface SearchBoxProps {
   placeholder: string;
   /** The current search, such as the one in the address. */
   value: string;
-  /** Called with the whole text on each keystroke. */
+  /** Called with the whole text on each keystroke, which is then the `value`. */
   onSearch: (text: string) => void;
 }
 
 /** The search field of a list. It keeps the typed text itself, however late `value` is updated. */
 export function SearchBox({ label, placeholder, value, onSearch }: SearchBoxProps) {
   // The router updates in a transition: a field that showed the address only would lose fast keystrokes.
-  const [draft, setDraft] = useState<string | null>(null);
+  // What was typed since `value` was last seen to follow, the latest last.
+  const [sent, setSent] = useState<readonly string[]>([]);
+  const [seen, setSeen] = useState(value);
+  if (value !== seen) {
+    setSeen(value);
+    // A search that was not typed here, such as that of Back, takes the place of what was.
+    setSent(sent.includes(value) ? sent.slice(sent.indexOf(value)) : []);
+  }
 
   return (
     <Input
@@ -24,12 +31,12 @@ export function SearchBox({ label, placeholder, value, onSearch }: SearchBoxProp
       aria-label={label}
       placeholder={placeholder}
       autoComplete="off"
-      value={draft ?? value}
+      value={sent.at(-1) ?? value}
       onChange={({ target }) => {
-        setDraft(target.value);
+        setSent((before) => [...before, target.value]);
         onSearch(target.value);
       }}
-      onBlur={() => setDraft(null)}
+      onBlur={() => setSent([])}
     />
   );
 }

@@ -50,6 +50,8 @@ test('a row whose amount can’t be read is in no range of amounts, and passes o
 test.for([
   'from=yesterday',
   'from=2026-02-30',
+  'from=2026-13-01',
+  'to=2026-00-10',
   'from=0020-11-14',
   'min=a-lot',
   'max=-5',

@@ -1,6 +1,6 @@
 import { setPortalSettings } from 'mfe-kit';
 import { answer, pendingLoan, renderSlice, screen, waitFor, within } from 'mfe-kit/testing';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
 import slice from '../slice';
 
@@ -27,6 +27,11 @@ function fact(card: string, term: string) {
   return within(region).getByText(term, { selector: 'dt' }).nextElementSibling?.textContent.trim();
 }
 
+/** Numbers the entry of the browser's history as the router does, except in tests. */
+const number = (idx: number) => window.history.replaceState({ idx }, '');
+
+afterEach(() => window.history.replaceState(null, ''));
+
 test('REQ-221 REQ-222 without a loan in navigation state it is not found, and no call is made', async () => {
   answer('get', '/api/v1/disbursements/pending', 200, []);
   const { user, router } = renderSlice(slice, '/loans/LN-1');
@@ -38,6 +43,7 @@ test('REQ-221 REQ-222 without a loan in navigation state it is not found, and no
 test('REQ-223 Back returns to the page before', async () => {
   const { user, router } = renderSlice(slice, '/from-here');
   await router.navigate('/loans/LN-1', { state: { loan: LOAN } });
+  number(1);
   await user.click(await screen.findByRole('button', { name: 'Back' }));
   await waitFor(() => expect(router.state.location.pathname).toBe('/from-here'));
 });
@@ -151,6 +157,17 @@ describe('in a portal whose screens are live', () => {
     renderSlice(slice, '/loans/LN-1');
     expect(await screen.findByRole('button', { name: 'Disburse Loan' })).toBeVisible();
     expect(fact('Loan Information', 'Loan ID')).toBe('LN-1');
+  });
+
+  test('Back of a loan that was opened by a link opens the list, though its entry was replaced', async () => {
+    answer('get', '/api/v1/disbursements/pending', 200, [pendingLoan({ loan_id: 'LN-1' })]);
+    answer('get', '/api/v1/disbursement-records', 200, []);
+    const { user, router } = renderSlice(slice, '/loans/LN-1');
+    number(0);
+    await screen.findByRole('button', { name: 'Disburse Loan' });
+    expect(router.state.location.key).not.toBe('default');
+    await user.click(screen.getByRole('button', { name: 'Back' }));
+    await waitFor(() => expect(router.state.location.pathname).toBe('/pending-loans'));
   });
 
   test('a link to a loan that is not pending says that there is none', async () => {

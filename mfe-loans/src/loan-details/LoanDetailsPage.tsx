@@ -84,6 +84,10 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
   const isTooMuch = maximum !== null && loan.amount !== null && loan.amount > maximum;
   useSaveInNavigationState(given, loan, disbursing.payout?.id);
 
+  const isPayable = loan.status === 'approved' && (disbursing.payout?.status ?? 'failed') === 'failed';
+  // Somebody else has paid, or is paying: there is nothing left to confirm, and the page says so.
+  if (isConfirming && disbursing.status === 'idle' && !isPayable) setConfirming(false);
+
   // The dialog opens for a failure that happened after the page was left during the request.
   const isDialogOpen = isConfirming || disbursing.status === 'error';
   if (disbursing.status === 'pending' && !isDialogOpen)
@@ -94,7 +98,6 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
       </>
     );
 
-  const isPayable = loan.status === 'approved' && (disbursing.payout?.status ?? 'failed') === 'failed';
   const isAmountMissing = isPayable && loan.amount === null;
   return (
     <div ref={page}>
@@ -173,18 +176,24 @@ function useSaveInNavigationState(given: Loan, loan: Loan, payoutId: string | un
 }
 
 function BackButton() {
-  const { key } = useLocation();
   const navigate = useNavigate();
-  // The first history entry of a visit has this key; the entry before it is another site.
-  const hasHistory = key !== 'default';
   return (
     <Button
       type="text"
       icon={<Icon name="back" />}
       aria-label={loansTexts().back}
-      onClick={() => void (hasHistory ? navigate(-1) : navigate('/pending-loans'))}
+      onClick={() => void (hasHistory() ? navigate(-1) : navigate('/pending-loans'))}
     />
   );
+}
+
+/**
+ * Returns whether the entry before in the browser's history is the portal's. The router numbers its entries from 0; unlike
+ * the location's key, the number stays when an entry is replaced, as that of a loan opened by a link is.
+ */
+function hasHistory(): boolean {
+  const { idx = 0 } = (window.history.state ?? {}) as { idx?: number };
+  return idx > 0;
 }
 
 function LoanStatusTag({ status }: { status: string }) {

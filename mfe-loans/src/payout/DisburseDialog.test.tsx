@@ -664,6 +664,47 @@ describe('where the screens are live', () => {
     expect(screen.getByText('UKE7Q2M9XA')).toBeVisible();
   });
 
+  test.for([
+    ['has paid', 'COMPLETED', 'Disbursement Successful'],
+    ['is paying', 'PENDING', 'Disbursement in Progress'],
+  ] as const)(
+    'while it asks for confirmation, a loan that somebody else %s closes it, and the page says so',
+    async ([, status, notice]) => {
+      ruled();
+      await openDialog();
+      const sent = answer('post', DISBURSE, 200, disbursement());
+      answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1', status })]);
+      await act(() => queryClient.invalidateQueries({ queryKey: queryKeys.payout }));
+      await noDialog();
+      const shown = screen.getByText(notice).closest('[data-notice]');
+      await waitFor(() => expect(shown).toHaveFocus());
+      expect(sent).toHaveLength(0);
+      // It stays closed if the other one's payout fails, and the loan can be paid again.
+      answer('get', RECORDS, 200, [disbursementRecord({ ...rejected, id: 'PAY-1' })]);
+      await act(() => queryClient.invalidateQueries({ queryKey: queryKeys.payout }));
+      await pass(3000);
+      expect(screen.queryByRole('dialog')).toBeNull();
+    },
+  );
+
+  test('a request that came second closes its dialog once the first one has paid, and the page says so', async () => {
+    ruled();
+    const record = disbursementRecord({ loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null });
+    const { user } = await openDialog();
+    answer('get', RECORDS, 200, [record]);
+    answer('post', DISBURSE, 409, {
+      ...failure('A disbursement of this loan is in progress.', 'in_progress'),
+      record,
+    });
+    await user.click(screen.getByRole('button', { name: 'Confirm Disbursement' }));
+    await dialog('Disbursement Failed');
+    answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1' })]);
+    await pass(3000);
+    await noDialog();
+    const shown = screen.getByText('Disbursement Successful').closest('[data-notice]');
+    await waitFor(() => expect(shown).toHaveFocus());
+  });
+
   test('with a provider without rules, a payout is as specified', async () => {
     answer('get', PREFERENCES, 404, failure('Not found', 'not_found'));
     answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));

@@ -16,10 +16,10 @@ export function useHeadingFocus(words: string): void {
     if (arrivedAt.current === place) return;
     arrivedAt.current = place;
     if (isFirst) return;
-    focusHeading();
+    focusHeadingUnlessSet();
 
     // A screen may draw its heading late, and another one when its data is loaded.
-    const drawn = new MutationObserver(focusHeading);
+    const drawn = new MutationObserver(focusHeadingUnlessSet);
     const stop = () => {
       drawn.disconnect();
       window.removeEventListener('pointerdown', stop);
@@ -32,10 +32,15 @@ export function useHeadingFocus(words: string): void {
   }, [pathname, words]);
 }
 
-function focusHeading(): void {
+function focusHeadingUnlessSet(): void {
   const main = document.querySelector('main');
   const { activeElement } = document;
   if (main && activeElement !== main && main.contains(activeElement)) return;
+  focusHeading();
+}
+
+/** Moves the focus to the page's h1. */
+export function focusHeading(): void {
   const heading = [...document.querySelectorAll('h1')].find((h1) => h1.checkVisibility());
   if (!heading) return;
   heading.tabIndex = -1;

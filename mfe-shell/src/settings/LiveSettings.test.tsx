@@ -142,6 +142,20 @@ test.for([
   expect(screen.queryByText(text)).toBeNull();
 });
 
+test('after Save Changes by keyboard the focus is on the page’s heading; after a failure on the button', async () => {
+  const user = await open();
+  unreachable('put', SETTINGS);
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  button('Save Changes').focus();
+  await user.keyboard('{Enter}');
+  await screen.findByRole('alert');
+  expect(button('Save Changes')).toHaveFocus();
+  answer('put', SETTINGS, 200, { preferences: preferences(), rules: portalRules() });
+  await user.keyboard('{Enter}');
+  await waitFor(() => expect(screen.getByRole('heading', { level: 1 })).toHaveFocus());
+  expect(button('Save Changes')).toBeDisabled();
+});
+
 test('after a lost answer, the same is sent again', async () => {
   const user = await open();
   unreachable('put', SETTINGS);

@@ -11,7 +11,8 @@ import {
   type Schema,
 } from 'mfe-kit';
 import { Button, Note, PageHeader } from 'mfe-kit/ui';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { focusHeading } from '../navigation/useHeadingFocus';
 import { AboutPortal } from './AboutPortal';
 import { DisbursementCard } from './DisbursementCard';
 import { GeneralCard } from './GeneralCard';
@@ -33,6 +34,7 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
   const [changedOwn, setChangedOwn] = useState<Partial<Preferences>>({});
   const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
   const typed = { ...typedFrom(rules), ...changedRules };
   const { longest_session_minutes: longest } = rules;
   const { language, time_zone, notify_by_email, notify_by_sms } = own;
@@ -66,6 +68,14 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
     ...(isChecked ? errorsIn(typed, longest, texts) : {}),
   };
 
+  // The button that was pressed is disabled while the server is asked, and stays so once everything is saved.
+  useLayoutEffect(() => {
+    const { activeElement } = document;
+    if (activeElement !== document.body && activeElement !== button.current) return;
+    if (save.isError) button.current?.focus();
+    else if (save.isSuccess) focusHeading();
+  }, [save.isError, save.isSuccess]);
+
   useEffect(() => {
     if (refusedField) focusFirstError(form.current);
   }, [refusedField, save.error]);
@@ -95,7 +105,7 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
         title={texts.title}
         subtitle={isChanged ? texts.unsaved : texts.subtitle}
         action={
-          <Button type="primary" disabled={save.isPending || !isChanged} onClick={submit}>
+          <Button ref={button} type="primary" disabled={save.isPending || !isChanged} onClick={submit}>
             {texts.save}
           </Button>
         }
