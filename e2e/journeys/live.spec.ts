@@ -180,6 +180,22 @@ test('after a refusal or a save by keyboard, the focus stays on the page', async
   });
 });
 
+test('what is typed in Profile stays when the language is changed on the same page', async ({
+  page,
+  mkopo,
+}) => {
+  await mkopo.signIn(page, 'admin');
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Edit Profile' }).click();
+  await page.getByLabel('First Name').fill('Wanjiru');
+  await page.getByRole('combobox', { name: 'Language' }).press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Save Preferences' }).click();
+  await expect(heading(page, 'Wasifu wangu')).toBeVisible();
+  await expect(page.getByLabel('Jina la kwanza')).toHaveValue('Wanjiru');
+});
+
 test('a report equals the records, on the page and in its CSV', async ({ page, mkopo }) => {
   await mkopo.signIn(page, 'supervisor');
   await page.getByRole('navigation').getByRole('link', { name: 'Reports' }).click();

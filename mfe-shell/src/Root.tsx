@@ -1,9 +1,10 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { language, queryClient, session, useSession } from 'mfe-kit';
-import { Fragment, lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
+import { queryClient, session, useSession } from 'mfe-kit';
+import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router';
 import { FirstPaint } from './FirstPaint';
 import { useHeadingFocus } from './navigation/useHeadingFocus';
+import { useWords } from './navigation/useWords';
 import { overridePanel } from './overrides/is-overriding';
 import { isStoryTold } from './story/is-story-told';
 import { Toasts } from './toasts/Toasts';
@@ -15,19 +16,15 @@ const StoryCard = lazy(() => import('./story/StoryCard').catch(() => ({ default:
 /** The parts around every page, signed in or not. */
 export function Root() {
   useSignInRedirect();
-  const spoken = useSyncExternalStore(language.subscribe, () => language.current);
+  useWords();
   const { user } = useSession();
-  // Another language or time zone changes every text.
-  const words = `${spoken} ${user?.timeZone ?? ''}`;
-  useHeadingFocus(words);
+  useHeadingFocus();
   const isPanelOpen = useSyncExternalStore(overridePanel.subscribe, overridePanel.get);
   const hasStory = useSyncExternalStore(isStoryTold.subscribe, isStoryTold.get);
   return (
     <QueryClientProvider client={queryClient}>
       <Suspense fallback={<FirstPaint />}>
-        <Fragment key={words}>
-          <Outlet />
-        </Fragment>
+        <Outlet />
       </Suspense>
       {hasStory && user ? (
         <Suspense fallback={null}>

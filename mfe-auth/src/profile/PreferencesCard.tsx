@@ -30,7 +30,6 @@ export function PreferencesCard() {
       queryClient.setQueryData(preferencesQuery().queryKey, saved);
       setChanged({});
       notify({ type: 'success', message: texts.preferencesSaved });
-      // Last, because another language or time zone draws the page again.
       followPreferences(saved);
     },
   });

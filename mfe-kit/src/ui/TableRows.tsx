@@ -1,3 +1,4 @@
+import { portalSettings } from 'mfe-kit';
 import {
   Fragment,
   memo,
@@ -54,7 +55,12 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
     return (
       <tbody role="rowgroup">
         {rows.map((row, index) => (
-          <TableRow key={rowKey(row) || index} columns={columns} row={row} />
+          <TableRow
+            key={rowKey(row) || index}
+            columns={columns}
+            row={row}
+            timeZone={portalSettings().timeZone}
+          />
         ))}
       </tbody>
     );
@@ -117,13 +123,21 @@ function BlockRows<Row>({ columns, rows, rowKey, start }: TableRowsProps<Row> & 
   return rows
     .slice(start, start + BLOCK)
     .map((row, index) => (
-      <TableRow key={rowKey(row) || index} columns={columns} row={row} position={start + index + 2} />
+      <TableRow
+        key={rowKey(row) || index}
+        columns={columns}
+        row={row}
+        timeZone={portalSettings().timeZone}
+        position={start + index + 2}
+      />
     ));
 }
 
 interface TableRowProps<Row> {
   columns: Column<Row>[];
   row: Row;
+  /** That of the dates in its cells; another one draws it again. */
+  timeZone: string;
   /** The row's number in the table, counting the head, where not all rows are drawn. */
   position?: number;
 }

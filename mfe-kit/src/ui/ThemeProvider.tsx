@@ -29,7 +29,10 @@ function antdConfig(name: Theme): NonNullable<Config['theme']> {
 
 const FLAT = { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' };
 
-/** The locale of antd's components, with the kit's texts: antd has none for Swahili. */
+/**
+ * The locale of antd's components, with the kit's texts: antd has none for Swahili. In English, too: where it comes and
+ * goes, antd draws everything inside as new, without what is typed.
+ */
 function antdLocale(locale: string) {
   const { noOptions: description, ok, cancel } = uiTexts();
   return { locale, Empty: { description }, Modal: { okText: ok, cancelText: cancel, justOkText: ok } };
@@ -43,12 +46,13 @@ export function ThemeProvider({ children }: { children: ReactNode }) {
   const name = useTheme();
   const theme = useMemo(() => antdConfig(name), [name]);
   const spoken = useSyncExternalStore(language.subscribe, () => language.current);
+  const locale = useMemo(() => antdLocale(spoken), [spoken]);
   return (
     <ConfigProvider
       theme={theme}
       wave={{ disabled: true }}
       button={{ autoInsertSpace: false }}
-      {...(spoken === 'en' ? {} : { locale: antdLocale(spoken) })}
+      locale={locale}
     >
       {children}
     </ConfigProvider>

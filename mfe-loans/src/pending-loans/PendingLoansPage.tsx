@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, isLive, localPhone } from 'mfe-kit';
+import { formatDate, isLive, language, localPhone, portalSettings } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, LoadingState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type Column, DataTable, Filters, ListTools, Person, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
@@ -78,8 +78,13 @@ export default function PendingLoansPage() {
       header={<PageHeader title={texts.pendingDisbursements} subtitle={'\u00a0'} />}
     >
       {(loans) => (
-        // Where the list follows by itself, a refetch shows nothing but its result.
-        <PendingLoans loans={loans} isBusy={query.isFetching && !isLive()} />
+        <PendingLoans
+          // Days and names that are filtered by are those of the language and the time zone; the address has the filters.
+          key={`${language.current} ${portalSettings().timeZone}`}
+          loans={loans}
+          // Where the list follows by itself, a refetch shows nothing but its result.
+          isBusy={query.isFetching && !isLive()}
+        />
       )}
     </QueryStates>
   );

@@ -2,12 +2,14 @@ import { useSession } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { lazy, type ReactNode } from 'react';
 import { Navigate, Outlet, useLocation } from 'react-router';
+import { useWords } from '../navigation/useWords';
 import { requestScreen } from '../slices/request-screen';
 
 const MainLayout = lazy(() => import('./MainLayout'));
 
 /** The guard: draws the layout for a signed-in user, and redirects anyone else to sign-in (REQ-016 to REQ-018). */
 export function SignedIn({ children }: { children?: ReactNode }) {
+  useWords();
   const session = useSession();
   const location = useLocation();
 

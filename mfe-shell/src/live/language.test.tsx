@@ -1,4 +1,4 @@
-import { language, queryClient, queryKeys, session } from 'mfe-kit';
+import { formatDate, language, queryClient, queryKeys, session } from 'mfe-kit';
 import {
   answer,
   currentUser,
@@ -8,6 +8,7 @@ import {
   screen,
   waitFor,
 } from 'mfe-kit/testing';
+import { useState } from 'react';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, storeUser } from '../testing/portal';
 import { followChanges } from './follow-changes';
@@ -45,7 +46,8 @@ test('a choice in Settings changes every screen at once', async () => {
   await user.click(await screen.findByLabelText('Language'));
   await user.click(await screen.findByRole('option', { name: 'Kiswahili' }));
   await user.click(screen.getByRole('button', { name: 'Save Changes' }));
-  expect(await heading('Mipangilio')).toHaveFocus();
+  const title = await heading('Mipangilio');
+  await waitFor(() => expect(title).toHaveFocus());
   expect(saved[0]?.body).toMatchObject({ preferences: { language: 'sw' } });
   expect(document.documentElement.lang).toBe('sw');
   expect(screen.getByRole('navigation', { name: 'Kuu' })).toHaveTextContent('Mikopo inayosubiri');
@@ -64,6 +66,58 @@ test('another device’s choice is followed', async () => {
   answer('get', PREFERENCES, 200, preferences({ language: 'sw' }));
   followChanges(['settings']);
   expect(await screen.findByRole('navigation', { name: 'Kuu' })).toBeVisible();
+});
+
+/** A slice's page with texts, a time and a field. */
+function Page() {
+  const [typed, setTyped] = useState('');
+  return (
+    <>
+      <h1>{`${language.current} ${formatDate('2026-11-12T22:30:00.000Z')}`}</h1>
+      <input aria-label="Name" value={typed} onChange={({ target }) => setTyped(target.value)} />
+    </>
+  );
+}
+
+test.for([
+  ['the layout', '/profile'],
+  ['no layout', '/login'],
+] as const)('what is typed on a page with %s stays when language and time zone change', async ([, path]) => {
+  const slice = { name: 'mfe-auth', version: '1.2.3', routes: [{ path, Component: Page }] };
+  goLive([slice], { screens: 'live' });
+  storeAdmin();
+  answer('get', PREFERENCES, 200, preferences());
+  const { user } = await open(path);
+  startLive();
+  await heading('en 13 Nov 2026');
+  await waitFor(() => expect(queryClient.getQueryData(queryKeys.preferences)).toBeDefined());
+  const field = screen.getByRole('textbox', { name: 'Name' });
+  await user.type(field, 'Achi');
+  answer('get', PREFERENCES, 200, preferences({ language: 'sw', time_zone: 'UTC' }));
+  followChanges(['settings']);
+  await heading('sw 12 Nov 2026');
+  await user.keyboard('eng');
+  expect(screen.getByRole('textbox', { name: 'Name' })).toBe(field);
+  expect(field).toHaveValue('Achieng');
+});
+
+test('settings that are not saved, and what is chosen, stay when language and time zone change elsewhere', async () => {
+  storeAdmin();
+  answer('get', PREFERENCES, 200, preferences());
+  answer('get', '/api/v1/settings', 200, portalRules());
+  const { user } = await open('/settings');
+  startLive();
+  const minutes = await screen.findByLabelText('Session Timeout (minutes)');
+  await waitFor(() => expect(queryClient.getQueryData(queryKeys.preferences)).toBeDefined());
+  await user.clear(minutes);
+  await user.type(minutes, '60');
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  answer('get', PREFERENCES, 200, preferences({ language: 'sw', time_zone: 'UTC' }));
+  followChanges(['settings']);
+  await heading('Mipangilio');
+  expect(minutes).toHaveValue('60');
+  expect(minutes).toBeVisible();
+  expect(screen.getByRole('switch', { name: 'Omba uthibitisho' })).not.toBeChecked();
 });
 
 test('before sign-in the language is the browser’s, and English where the screens do not have it', () => {

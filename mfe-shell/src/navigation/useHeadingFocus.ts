@@ -2,19 +2,18 @@ import { useEffect, useRef } from 'react';
 import { useLocation } from 'react-router';
 
 /**
- * Moves the focus to the page's h1 after a navigation, or when the page is drawn again in other words, as soon as it is drawn, so that a screen
+ * Moves the focus to the page's h1 after a navigation, as soon as it is drawn, so that a screen
  * reader announces the page and Tab continues there. It does nothing on the first page, when only a list's
  * state in the address changes, when the screen has set the focus itself, or when the user acts first.
  */
-export function useHeadingFocus(words: string): void {
+export function useHeadingFocus(): void {
   const { pathname } = useLocation();
   const arrivedAt = useRef<string>(undefined);
 
   useEffect(() => {
     const isFirst = arrivedAt.current === undefined;
-    const place = `${pathname}\n${words}`;
-    if (arrivedAt.current === place) return;
-    arrivedAt.current = place;
+    if (arrivedAt.current === pathname) return;
+    arrivedAt.current = pathname;
     if (isFirst) return;
     focusHeadingUnlessSet();
 
@@ -29,7 +28,7 @@ export function useHeadingFocus(words: string): void {
     window.addEventListener('pointerdown', stop);
     window.addEventListener('keydown', stop);
     return stop;
-  }, [pathname, words]);
+  }, [pathname]);
 }
 
 function focusHeadingUnlessSet(): void {

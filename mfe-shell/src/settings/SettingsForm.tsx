@@ -51,7 +51,6 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
       setChangedOwn({});
       setChecked(false);
       notify({ type: 'success', message: texts.saved });
-      // Last, because another language or time zone draws the page again.
       followPreferences(saved.preferences);
     },
   });

@@ -3,6 +3,7 @@ import { Select, Switch } from 'mfe-kit/ui-data';
 import { isLive } from 'mfe-kit';
 import { lazy, useState } from 'react';
 import { useScreenDrawn } from '../navigation/useScreenDrawn';
+import { useWords } from '../navigation/useWords';
 import { AboutPortal } from './AboutPortal';
 import { groupedAmount } from './grouped-amount';
 import classes from './SettingsPage.module.css';
@@ -37,6 +38,7 @@ const LiveSettings = lazy(() => import('./LiveSettings'));
 
 /** The settings; where the screens are specified, or the provider keeps none, nothing is stored or sent. */
 export default function SettingsPage() {
+  useWords();
   useScreenDrawn();
   return isLive() ? <LiveSettings specified={<SpecifiedSettings />} /> : <SpecifiedSettings />;
 }

@@ -3,12 +3,14 @@ import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, renderMatches, useLocation } from 'react-router';
 import { useScreenDrawn } from '../navigation/useScreenDrawn';
+import { useWords } from '../navigation/useWords';
 import { broughtText } from './brought-words';
 import { loadSlice, SliceFailure } from './load-slice';
 import { SliceBoundary } from './SliceBoundary';
 
 /** A slice's screen for the current address, or the slice's failure; `title` is the tab's until it is loaded. */
 export function SliceScreen({ name, title }: { name: string; title: string | undefined }) {
+  useWords();
   const { pathname } = useLocation();
   return (
     <SliceBoundary key={name} name={name} pathname={pathname}>

@@ -4,6 +4,7 @@ import { Suspense, use, useReducer } from 'react';
 import { useLocation } from 'react-router';
 import { PublicFrame } from '../layout/PublicFrame';
 import { SignedIn } from '../layout/SignedIn';
+import { useWords } from '../navigation/useWords';
 import { NotFoundPage } from '../not-found/NotFoundPage';
 import { screenAt } from './brought';
 import { findSlice, type FoundSlice, LIST } from './find-slice';
@@ -17,6 +18,7 @@ import { SliceScreen } from './SliceScreen';
  * be one of its screens, and its failure is shown.
  */
 export default function UnknownAddress() {
+  useWords();
   const { pathname } = useLocation();
   const [, searchAgain] = useReducer((count: number) => count + 1, 0);
   return (

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation, useNavigate } from 'react-router';
 import frame from '../layout/PublicFrame.module.css';
 import { useScreenDrawn } from '../navigation/useScreenDrawn';
+import { useWords } from '../navigation/useWords';
 import classes from './EnterPage.module.css';
 import { enterSandbox } from './open-session';
 import { storyFailure } from './story-failure';
@@ -12,6 +13,7 @@ import { storyTexts } from './story-texts';
 
 /** Signs in with the code that is the fragment of the address, which browsers send to no server. */
 export default function EnterPage() {
+  useWords();
   const code = useLocation().hash.slice(1);
   return (
     <main className={frame.middle}>

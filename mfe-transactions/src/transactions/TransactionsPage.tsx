@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { isLive, type PayoutStatus } from 'mfe-kit';
+import { isLive, language, type PayoutStatus, portalSettings } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { Filters, ListTools, Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
@@ -32,6 +32,8 @@ export default function TransactionsPage() {
     >
       {(transactions) => (
         <History
+          // Days and names that are filtered by are those of the language and the time zone; the address has the filters.
+          key={`${language.current} ${portalSettings().timeZone}`}
           transactions={transactions} // Where the list follows by itself, a refetch shows nothing but its result.
           isBusy={query.isFetching && !isLive()}
         />
