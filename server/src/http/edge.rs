@@ -21,7 +21,7 @@ use base::error::{Failure, FailureFormat, PROBLEM_JSON, failure_media_type};
 use contract::API;
 use settings::Settings;
 use web::accept::{self, items, quality};
-use worlds::sandboxes::{Sandbox, not_found_page};
+use worlds::sandboxes::{InUse, Sandbox, not_found_page};
 
 /// Maximum size of a request body, in bytes.
 pub const BODY_LIMIT: usize = 64 * 1024;
@@ -80,7 +80,6 @@ pub async fn answer(
     let mut request = Request::from_parts(parts, body);
     let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now());
     let method = request.method().clone();
-    let is_safe = method.is_safe();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let problem = wants_problem(request.headers());
     let format = FailureFormat { request_id: Arc::clone(&request_id), problem };
@@ -91,23 +90,7 @@ pub async fn answer(
     async move {
         let started = tokio::time::Instant::now();
         let respond = async |request: Request| match found {
-            Ok(in_use) => {
-                // Held until the call has ended: a sandbox is not closed while it is used.
-                let held = in_use.clone();
-                let call = async move {
-                    let answer = AssertUnwindSafe(receive(request, is_streamed, next)).catch_unwind().await;
-                    drop(held);
-                    answer.unwrap_or_else(panicked)
-                };
-                let answer = if is_safe { call.await } else { to_its_end(&sandbox, call).await };
-                // The sandbox may have been removed while the call ran, which ends the call.
-                let removed = if answer.status().is_server_error() {
-                    main.server.sandboxes.if_removed(&in_use).await
-                } else {
-                    None
-                };
-                removed.map_or(answer, Failure::into_response)
-            }
+            Ok(in_use) => call(&main, in_use, is_streamed, request, next).await,
             Err(failure) => without_sandbox(failure, &sandbox, request.headers()),
         };
         let mut response = across_origins(cross_origin.as_ref(), request, respond).await;
@@ -127,6 +110,32 @@ pub async fn answer(
     .instrument(step)
     .instrument(span)
     .await
+}
+
+/// Answers a call to the sandbox that it uses.
+async fn call(
+    main: &Sandbox,
+    in_use: InUse,
+    is_streamed: bool,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let is_safe = request.method().is_safe();
+    // Held until the call has ended: a sandbox is not closed while it is used.
+    let held = in_use.clone();
+    let call = async move {
+        let answer = AssertUnwindSafe(receive(request, is_streamed, next)).catch_unwind().await;
+        drop(held);
+        answer.unwrap_or_else(panicked)
+    };
+    let answer = if is_safe { call.await } else { to_its_end(&in_use.sandbox, call).await };
+    // The sandbox may have been removed while the call ran, which ends the call.
+    let removed = if answer.status().is_server_error() {
+        main.server.sandboxes.if_removed(&in_use).await
+    } else {
+        None
+    };
+    removed.map_or(answer, Failure::into_response)
 }
 
 /// Records an answer in its trace, and in the log. A path may hold a secret, also one that was typed by mistake.

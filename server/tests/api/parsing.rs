@@ -114,7 +114,8 @@ proptest! {
     #[test]
     fn a_database_url_never_shows_its_password(text in text(), password in "[a-z]{12}", host in "[a-z]{1,9}") {
         if let Err(refused) = text.parse::<DatabaseUrl>() {
-            prop_assert!(refused.starts_with("give postgres://user:password@host"));
+            let advice = ["give postgres://user:password@host", "a parameter is unknown"];
+            prop_assert!(advice.iter().any(|text| refused.starts_with(text)), "{}", refused);
         }
         let url = format!("postgres://mkopo:{password}@{host}/loans{text}");
         let shown = match url.parse::<DatabaseUrl>() {
