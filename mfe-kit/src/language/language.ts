@@ -23,7 +23,10 @@ export const language = {
     return LOCALES[current];
   },
 
-  /** Loads the texts of what is on the page, then changes the language. The shell draws the page again, with all that is typed on it. */
+  /**
+   * Loads the texts of what is on the page, then changes the language. The shell draws the page again, with all that is
+   * typed on it.
+   */
   async use(next: Language): Promise<void> {
     wanted = next;
     await Promise.all([...loads].map((load) => load(next)));

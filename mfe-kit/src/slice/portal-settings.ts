@@ -61,7 +61,9 @@ function apply() {
     personalTimeZone && settings.screens === 'live' ? { ...settings, timeZone: personalTimeZone } : settings;
 }
 
-/** The time zone, if this browser knows it: the server's list of time zones may be newer, and `Intl` throws for any other. */
+/**
+ * The time zone, if this browser knows it: the server's list of time zones may be newer, and `Intl` throws for any other.
+ */
 function knownZone(timeZone: string | undefined): string | undefined {
   if (!timeZone) return undefined;
   try {

@@ -44,7 +44,8 @@ export type PayoutEvent =
  *
  * 'requested' leads to `requesting` from every state; the next request after a lost one has its idempotency key.
  * 'followed' reports the loan's record; without a record, the state is what the response said. A request stays `refused`
- * even then: the record is a payout that somebody else made, and once that one is paid the dialog closes. 'none' leads to `unpaid`: no request is remembered.
+ * even then: the record is a payout that somebody else made, and once that one is paid the dialog closes. 'none' leads to
+ * `unpaid`: no request is remembered.
  * 'dismissed' closes the dialog and changes nothing else.
  */
 export function payoutReducer(state: PayoutState, event: PayoutEvent): PayoutState {

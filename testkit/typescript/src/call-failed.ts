@@ -64,9 +64,10 @@ export async function send(request: Request): Promise<Response> {
     if (response.ok && body && type.includes('json')) JSON.parse(body);
     return response;
   } catch (cause) {
-    const reason =
-      cause instanceof Error ? (cause.cause instanceof Error ? cause.cause : cause).message : undefined;
-    throw new CallFailed({ request: described, status, body: { message: reason } }, { cause });
+    // What `fetch` throws says why in its own cause.
+    const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+    const message = reason instanceof Error ? reason.message : undefined;
+    throw new CallFailed({ request: described, status, body: { message } }, { cause });
   }
 }
 

@@ -92,8 +92,11 @@ async fn disburse(
     }
     let key = idempotency_key(&headers)?;
     wire.check()?;
-    let body = serde_json::to_value(&wire).map_err(Failure::internal)?;
-    let call = key.map(|key| KeyedCall::new(session.staff.staff_id.clone(), key, &loan_id, &body));
+    let call = key.map(|key| {
+        let body = serde_json::to_value(&wire).map_err(Failure::internal)?;
+        Ok::<_, Failure>(KeyedCall::new(session.staff.staff_id.clone(), key, &loan_id, &body))
+    });
+    let call = call.transpose()?;
     let request = DisbursementRequest {
         loan_id,
         agent_id: match wire.agent_id {
