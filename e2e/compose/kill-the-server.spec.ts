@@ -9,7 +9,7 @@ test('the server is killed during payouts: it restarts, and each loan is paid on
     await crash('server', 'mkopo');
     await healthy('server');
   });
-  expect(unanswered, 'calls that were cut').toBeGreaterThan(0);
+  expect(unanswered, 'calls that were cut').not.toEqual([]);
   expect(await restarts()).toBe(before + 1);
 });
 
@@ -19,5 +19,5 @@ test('the server’s container is killed and started again: each loan is paid on
     await compose('start', 'server');
     await healthy('server');
   });
-  expect(unanswered, 'calls that were cut').toBeGreaterThan(0);
+  expect(unanswered, 'calls that were cut').not.toEqual([]);
 });

@@ -193,7 +193,7 @@ interface Invariant {
 /** The observations of a client that pays out many loans. */
 interface Seen {
   /** Calls without a response, or with one that does not describe the payout. */
-  unanswered: number;
+  unanswered: string[];
   /** Transaction ids of payouts that were reported as completed. */
   told: string[];
 }
@@ -217,7 +217,7 @@ export async function payThrough(count: number, interrupt: () => Promise<void>):
   expect(loans).toHaveLength(count);
   await consoleCall('PUT', '/scenario', { latency_ms: 100 });
 
-  const seen: Seen = { unanswered: 0, told: [] };
+  const seen: Seen = { unanswered: [], told: [] };
   let interrupted: Promise<void> | undefined;
   const waiting = [...loans];
   const pay = async ({ loan_id, total_loan_amount, customer_phone_number }: Loan) => {
@@ -245,7 +245,7 @@ export async function payThrough(count: number, interrupt: () => Promise<void>):
       // Without a response, the request is repeated with the same key. After a response that is not
       // final, a new key is used, because the provider replays its response to the same key.
       last = answer ? `${answer.status} ${told?.code ?? payout?.status ?? ''}` : 'no answer';
-      if (!answer || answer.status >= 500) seen.unanswered++;
+      if (!answer || answer.status >= 500) seen.unanswered.push(last);
       else key = randomUUID();
       await new Promise((resolve) => setTimeout(resolve, 250));
     }

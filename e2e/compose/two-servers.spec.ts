@@ -12,7 +12,7 @@ test('one of two servers is killed during payouts: the other continues, and each
   });
   const killed = (await containers()).find(({ service }) => service === 'server-2');
   expect(killed?.State.Status).toBe('exited');
-  expect(unanswered, 'calls that were cut').toBeGreaterThan(0);
+  expect(unanswered, 'calls that were cut').not.toEqual([]);
   for (const service of ['server', 'server-2'])
     expect(await answeredBy(service), `payouts that ${service} made`).toBeGreaterThan(0);
   await compose('start', 'server-2');
@@ -24,7 +24,7 @@ test('the balancer is killed during payouts: it restarts, and each loan is paid 
     await crash('balancer', 'haproxy');
     await healthy('balancer');
   });
-  expect(unanswered, 'calls that were cut').toBeGreaterThan(0);
+  expect(unanswered, 'calls that were cut').not.toEqual([]);
 });
 
 test('sessions and lists are the same on both servers', async ({ page, mkopo }) => {

@@ -60,8 +60,14 @@ pub enum ProviderCommand {
 #[derive(clap::Args, Debug)]
 pub struct Access {
     /// The provider's address, such as `https://provider.example.com`.
-    #[arg(long, env = "MKOPO_PROVIDER_URL", value_parser = ProviderUrl::parse, value_name = "URL")]
-    pub url: ProviderUrl,
+    #[arg(long, env = "MKOPO_PROVIDER_URL", value_parser = ProviderUrl::parse, value_name = "URL",
+          required_unless_present = "url_file")]
+    pub url: Option<ProviderUrl>,
+
+    /// File that contains the provider's address. `--url` takes precedence.
+    #[arg(long, env = "MKOPO_PROVIDER_URL_FILE", value_name = "FILE",
+          value_parser = |file: &str| values::secret_in(file, ProviderUrl::parse))]
+    pub url_file: Option<ProviderUrl>,
 
     /// The e-mail address of an account of the provider.
     #[arg(long, value_parser = values::email, value_name = "ADDRESS")]
@@ -83,14 +89,17 @@ pub struct Access {
     pub ca: Option<PathBuf>,
 
     /// Allow an address without TLS that is not on this machine.
-    #[arg(long)]
+    #[arg(long, env = "MKOPO_PROVIDER_INSECURE", num_args = 0..=1, default_value_t = false,
+          default_missing_value = "true", action = clap::ArgAction::Set, value_parser = values::switch,
+          value_name = "true|false")]
     pub insecure: bool,
 }
 
 impl Access {
     fn open(self) -> anyhow::Result<(Caller, Credentials)> {
-        self.url.check_security(self.insecure)?;
-        let caller = Caller::new(self.url, self.ca.as_deref())?;
+        let url = self.url.or(self.url_file).context("give the provider's address as --url")?;
+        url.check_security(self.insecure)?;
+        let caller = Caller::new(url, self.ca.as_deref())?;
         let password = match self.password {
             Some(password) => password,
             None if std::io::stdin().is_terminal() => terminal::password("Password: ")?.into(),

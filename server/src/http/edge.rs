@@ -202,9 +202,9 @@ fn set_headers(headers: &mut HeaderMap, request_id: &str, sandbox: &Sandbox) {
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("same-origin"));
-    headers
-        .entry(header::CONTENT_SECURITY_POLICY)
-        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(
+        "default-src 'none'; form-action 'none'; frame-ancestors 'none'",
+    ));
     if sandbox.settings.behind_tls {
         headers.insert(
             header::STRICT_TRANSPORT_SECURITY,

@@ -37,9 +37,7 @@ pub async fn inject<F: Future<Output = Response>>(
     mut request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response {
-    let (method, path) = (request.method(), request.uri().path());
-    let is_spared = sandbox.provider.as_ref().is_some_and(|provider| provider.is_spared(method, path));
-    let active = if is_spared { Vec::new() } else { sandbox.faults.matching(method, path) };
+    let active = active(sandbox, &request);
     if active.is_empty() || request.method() == Method::OPTIONS {
         return answer(request).await;
     }
@@ -74,12 +72,19 @@ pub async fn inject<F: Future<Output = Response>>(
     response
 }
 
+/// The faults that may hit a call: none if it is one of those that are spared.
+fn active(sandbox: &Sandbox, request: &Request) -> Vec<Fault> {
+    let (method, path) = (request.method(), request.uri().path());
+    let is_spared = sandbox.provider.as_ref().is_some_and(|provider| provider.is_spared(method, path));
+    if is_spared { Vec::new() } else { sandbox.faults.matching(method, path) }
+}
+
 /// Closes the connection of a call that a fault might cut or has just cut, if its browser would repeat it by itself:
 /// browsers do so, unseen, when a connection that they have kept closes without an answer. That of a call that is cut
 /// has answered before, so that the call is sent again on a new connection and meets the fault; or it was new and had
 /// waited in the browser, so that the call that comes again is cut again.
 pub fn to_be_repeated(sandbox: &Sandbox, request: &Request) -> Option<Response> {
-    let active = sandbox.faults.matching(request.method(), request.uri().path());
+    let active = active(sandbox, request);
     if active.is_empty() || !is_by_browser(request.headers()) {
         return None;
     }

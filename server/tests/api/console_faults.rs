@@ -49,7 +49,7 @@ pub fn raw_request(method: &str, path: &str, token: &str, body: &str) -> String 
 }
 
 /// The request that pays `loan` out, as it is sent.
-fn raw_payout(agent: &Staff<'_>, loan: &Value) -> String {
+pub fn raw_payout(agent: &Staff<'_>, loan: &Value) -> String {
     raw_request("POST", &payout_path(loan), &agent.token, &disbursement_of(loan).to_string())
 }
 
@@ -139,19 +139,19 @@ async fn a_lost_response_does_not_undo_the_payout() {
 }
 
 /// Sends `request` on `stream`, and returns what arrives until the answer is complete or the connection closes.
-async fn exchange(stream: &mut TcpStream, request: &str) -> String {
+pub async fn exchange(stream: &mut TcpStream, request: &str) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = vec![0; 64 * 1024];
     let read = tokio::time::timeout(Duration::from_secs(20), stream.read(&mut answer)).await.unwrap();
     String::from_utf8_lossy(&answer[..read.unwrap_or(0)]).into_owned()
 }
 
-async fn address_of(app: &TestApp) -> String {
+pub async fn address_of(app: &TestApp) -> String {
     app.serve(Listener::Portal).await.replace("http://", "")
 }
 
 /// A connection of `client`, which states its headers after the line of each request, that has answered before.
-async fn kept_connection(address: &str, client: &str, token: &str) -> TcpStream {
+pub async fn kept_connection(address: &str, client: &str, token: &str) -> TcpStream {
     let mut kept = TcpStream::connect(address).await.unwrap();
     let first = raw_request("GET", "/api/v1/auth/me", token, "").replace("\r\nhost", client);
     assert!(exchange(&mut kept, &first).await.contains(" 200 "));

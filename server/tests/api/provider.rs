@@ -15,8 +15,9 @@ use tokio::{
 
 use crate::{
     browser::Browser,
+    console_faults::{address_of, exchange, kept_connection, raw_payout},
     provider_stub::{OwnProvider, Reply, Stub, answer, nobody},
-    test_app::{Listener, NOON, TestApp, request, settings, wait_until, waiting},
+    test_app::{Listener, NOON, TestApp, payout_path, request, settings, wait_until, waiting},
 };
 
 const ME: &str = "/api/v1/auth/me";
@@ -224,12 +225,45 @@ async fn an_answer_that_is_none_of_the_contracts_is_a_502() {
         (answer("200 OK", &["content-type: text/html"], "<h1>Down</h1>"), "it is not JSON"),
         (answer("503 Service Unavailable", &["content-type: text/html"], "<h1>Down</h1>"), "it is not JSON"),
         (answer("200 OK", &[], "{}"), "it does not say that it is JSON"),
+        (
+            answer("200 OK", &["content-type: application/json", "content-type: text/html"], "{}"),
+            "more than one content type",
+        ),
+        (answer("404 Not Found", &["content-type: text/html"], "<h1>None</h1>"), "it is not JSON"),
+        (b"HTTP/1.1 401 Unauthorized\r\n\r\n{}".to_vec(), "it does not say that it is JSON"),
         (answer("200 OK", &json, &"x".repeat(3000)), "it is larger than 2048 bytes"),
     ] {
         let (_stub, app) = in_front_of(Reply::Closes(reply), &["--provider-body-limit", "2KiB"]).await;
         let refusal = app.call(Method::GET, ME, None).await.refusal();
         assert!(refusal.starts_with("502 provider_answer: ") && refusal.contains(reason), "{refusal}");
     }
+}
+
+#[tokio::test]
+async fn an_answer_without_a_body_is_passed_on_however_its_end_is_told() {
+    for end in ["content-length: 0\r\n\r\n", "\r\n", "transfer-encoding: chunked\r\n\r\n0\r\n\r\n"] {
+        let reply = format!("HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\n{end}").into_bytes();
+        let (_stub, app) = in_front_of(Reply::Closes(reply), &[]).await;
+        // Without a body it is not the contract's, and still tells that the session has ended.
+        let ended = app.response_to(request(Method::GET, ME, Some("a-token"), None)).await;
+        assert_eq!(ended.status(), StatusCode::UNAUTHORIZED, "{end}");
+        assert!(ended.into_body().collect().await.unwrap().to_bytes().is_empty(), "{end}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_live_screens_that_the_provider_does_not_know_is_a_404() {
+    let reply = answer("404 Not Found", &["content-type: text/html"], "Cannot GET it");
+    let (_stub, app) = in_front_of(Reply::Closes(reply), &[]).await;
+    assert_eq!(app.call(Method::GET, "/api/v1/preferences", None).await.kind(), "404 not_found");
+}
+
+#[tokio::test]
+async fn a_post_without_a_body_is_sent_with_its_length() {
+    let (stub, app) = in_front_of(Reply::Closes(answer("204 No Content", &[], "")), &[]).await;
+    assert_eq!(app.call(Method::POST, "/api/v1/auth/logout", None).await.status, StatusCode::NO_CONTENT);
+    let received = stub.received().remove(0);
+    assert!(received.contains("content-length: 0\r\n"), "{received}");
 }
 
 #[tokio::test]
@@ -394,6 +428,7 @@ async fn what_differs_from_the_contract_is_listed_by_place_and_kind_with_a_maske
         user["id"] = json!(4711);
         user["role"] = json!("boss");
         user["branch"] = json!("Kisumu 2");
+        user["+254712345678"] = json!({"Wanjiru K 1": 1});
     });
     let (_stub, app) = in_front_of(Reply::Closes(answer), &[]).await;
     for _ in 0..2 {
@@ -409,13 +444,14 @@ async fn what_differs_from_the_contract_is_listed_by_place_and_kind_with_a_maske
         report[list].as_array().unwrap().iter().map(line).collect()
     };
     assert_eq!(found("violations"), ["/email missing 2", "/id type 2", "/role value 2"]);
-    assert_eq!(found("unknown_fields"), ["/branch unknown 2"]);
+    assert_eq!(found("unknown_fields"), ["/+999999999999 unknown 2", "/branch unknown 2"]);
     let shown = report.to_string();
     for value in ["Wanjiru", "wanjiru", "4711", "Kisumu", "712345678", "boss"] {
         assert!(!shown.contains(value), "{value} is in {shown}");
     }
     assert_eq!(report["violations"][1]["example"]["phone_number"], "+999999999999");
-    assert_eq!(report["unknown_fields"][0]["example"], "Xxxxxx 9");
+    assert_eq!(report["unknown_fields"][0]["example"], json!({"Xxxxxxx X 9": 9}));
+    assert_eq!(report["unknown_fields"][1]["example"], "Xxxxxx 9");
 
     let metrics = app.metrics().await;
     for line in [
@@ -505,6 +541,20 @@ async fn faults_hit_forwarded_calls_and_payouts_only_if_that_is_allowed() {
 }
 
 #[tokio::test]
+async fn a_payout_of_a_browser_that_is_spared_keeps_its_connection() {
+    let provider = OwnProvider::start().await;
+    let app = portal(&provider.url, &["--provider-timeout", "10"]).await;
+    let staff = app.sign_in("agent").await;
+    let loan = &staff.waiting_loan().await;
+    let fault = json!({"method": "POST", "path": payout_path(loan), "kind": "drop"});
+    app.set_console(Method::POST, "/faults", fault).await;
+    let browser = "\r\nuser-agent: Mozilla/5.0 (X11; Linux x86_64)\r\nhost";
+    let mut kept = kept_connection(&address_of(&app).await, browser, &staff.token).await;
+    let paid = exchange(&mut kept, &raw_payout(&staff, loan).replace("\r\nhost", browser)).await;
+    assert!(paid.starts_with("HTTP/1.1 200 "), "{paid}");
+}
+
+#[tokio::test]
 async fn what_makes_no_sense_with_another_provider_is_not_offered_and_says_why() {
     let (_stub, app) = in_front_of(Reply::Closes(Vec::new()), &[]).await;
     for (method, path) in [
@@ -517,6 +567,7 @@ async fn what_makes_no_sense_with_another_provider_is_not_offered_and_says_why()
         (Method::POST, "/loans"),
         (Method::POST, "/payouts"),
         (Method::POST, "/data/reset"),
+        (Method::GET, "/invariant"),
     ] {
         let (status, code, text) = app.console(method.clone(), path, None).await.failure();
         assert_eq!((status, code.as_str()), (403, "not_with_provider"), "{method} {path}: {text}");
@@ -529,6 +580,9 @@ async fn what_makes_no_sense_with_another_provider_is_not_offered_and_says_why()
         let text = browser.read(&format!("/console/{page}")).await;
         assert!(text.contains("the portal's calls are forwarded to another provider"), "{page}: {text}");
     }
+    let overview = browser.read("/console").await;
+    assert!(overview.contains("accounts are those of the provider at http://127.0.0.1"), "{overview}");
+    assert!(!overview.contains("accounted for") && !overview.contains("Float"), "{overview}");
     let faults = browser.read("/console/faults").await;
     assert!(faults.contains("Payouts are spared"), "{faults}");
 }

@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
 /// The policy of an answer that is no page: a browser may do nothing with it.
-const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
+const NO_PAGE: &str = "default-src 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Fails the test unless the answer to a request of `uri` has every header that protects browsers, once. Every answer of
 /// every test is checked, so that those of an operation are, whatever its status.

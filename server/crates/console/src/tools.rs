@@ -44,7 +44,7 @@ const DATA_FORMS: [&str; 3] = ["reset", "empty", "restore"];
 
 /// The paths of calls that make no sense with another provider, which has its own accounts, loans, payouts,
 /// messages and time.
-const OWN_CALLS: [&str; 7] = [
+const OWN_CALLS: [&str; 8] = [
     "/console/api/outbox",
     "/console/api/scenario",
     "/console/api/clock",
@@ -52,6 +52,7 @@ const OWN_CALLS: [&str; 7] = [
     "/console/api/loans",
     "/console/api/payouts",
     "/console/api/data/reset",
+    "/console/api/invariant",
 ];
 
 /// The pages that make no sense with another provider.

@@ -55,6 +55,12 @@ impl Operation {
         Some(Self { path: template, method })
     }
 
+    /// Returns `true` if live screens alone need the operation, so that a provider may not have it.
+    pub fn is_for_live_screens(&self) -> bool {
+        json().ok().and_then(|contract| contract.pointer(&self.pointer())?["x-live-screens"].as_bool())
+            == Some(true)
+    }
+
     /// Returns the JSON pointer to the operation in the contract.
     pub(super) fn pointer(&self) -> String {
         format!("/paths/{}/{}", self.path.replace('/', "~1"), self.method)

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{
     bounded,
     description::{Operation, json as contract, resolved, validator},
-    shape::shape,
+    shape::{field_name, shape},
 };
 
 /// The maximum number of distinct differences of a request or an answer.
@@ -293,11 +293,11 @@ fn differing_values(validator: &Validator, value: &Value, at: &str, found: &mut 
     }
 }
 
-/// Replaces the indices of list elements in `pointer` by `*`.
+/// Replaces the indices of list elements in `pointer` by `*`, and names that may be data by their shape.
 fn general(pointer: &str) -> String {
     let parts = pointer.split('/').map(|part| {
         let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number { "*" } else { part }
+        if is_number { "*".to_owned() } else { field_name(part) }
     });
     parts.collect::<Vec<_>>().join("/")
 }
@@ -320,7 +320,7 @@ fn unknown_fields(schema: &'static Value, body: &Value, at: &str, found: &mut Di
                     Some(schema) => unknown_fields(schema, value, &format!("{at}/{name}"), found),
                     None if is_open || known.is_empty() => {}
                     None => {
-                        let place = format!("{at}/{name}");
+                        let place = format!("{at}/{}", field_name(name));
                         let text = "the contract does not have this field";
                         found.add_with(DifferenceKind::Unknown, place, || (text.to_owned(), shape(value)));
                     }

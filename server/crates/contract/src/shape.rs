@@ -34,11 +34,18 @@ fn shown(value: &Value, left: &mut usize) -> Value {
                 if *left == 0 {
                     break;
                 }
-                shapes.insert(cut(name, |c| c), shown(value, left));
+                shapes.insert(field_name(name), shown(value, left));
             }
             Value::Object(shapes)
         }
     }
+}
+
+/// The name of a field. One that is not a plain word may be data, such as a phone number, and has its shape shown.
+pub fn field_name(name: &str) -> String {
+    let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-$".contains(&byte))
+        && name.bytes().filter(u8::is_ascii_digit).count() <= 3;
+    cut(name, if is_word { |c| c } else { masked })
 }
 
 /// The beginning of `text`, with each character replaced.

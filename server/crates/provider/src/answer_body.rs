@@ -13,6 +13,7 @@ use tokio::{
     sync::OwnedSemaphorePermit,
     time::{Instant, Sleep},
 };
+use tracing::Span;
 
 use super::observed::Observation;
 use crate::ProviderRefusal;
@@ -35,6 +36,8 @@ pub struct AnswerBody {
     observation: Option<Observation>,
     /// The call is at the provider until its answer is complete.
     _call: OwnedSemaphorePermit,
+    /// The span of the call, which ends before its body.
+    span: Span,
 }
 
 impl AnswerBody {
@@ -45,19 +48,24 @@ impl AnswerBody {
         observation: Option<Observation>,
         call: OwnedSemaphorePermit,
     ) -> Self {
-        Self { received, ahead: VecDeque::new(), room, patience, waiting: None, observation, _call: call }
+        Self {
+            received,
+            ahead: VecDeque::new(),
+            room,
+            patience,
+            waiting: None,
+            observation,
+            _call: call,
+            span: Span::current(),
+        }
     }
 
     /// Receives the beginning. Returns the whole answer if it is complete, and `None` if there is more.
     pub async fn read_ahead(&mut self) -> Result<Option<Bytes>, CutOff> {
-        let mut length = 0;
-        while length <= READ_AHEAD {
+        while self.ahead.iter().map(Bytes::len).sum::<usize>() <= READ_AHEAD {
             let frame = std::future::poll_fn(|context| self.poll_received(context)).await;
             match frame.transpose()? {
-                Some(data) => {
-                    length += data.len();
-                    self.ahead.push_back(data);
-                }
+                Some(data) => self.ahead.push_back(data),
                 None if self.ahead.len() == 1 => return Ok(self.ahead.pop_front()),
                 None => return Ok(Some(self.ahead.drain(..).flatten().collect())),
             }
@@ -65,7 +73,8 @@ impl AnswerBody {
         Ok(None)
     }
 
-    fn end_observation(&mut self) {
+    /// Ends the observation, and queues the call to be checked.
+    pub fn end_observation(&mut self) {
         if let Some(observation) = self.observation.take() {
             observation.end();
         }
@@ -139,7 +148,7 @@ impl Body for AnswerBody {
         let frame = ready!(self.poll_received(context));
         Poll::Ready(frame.map(|data| {
             data.map(Frame::data).map_err(|cut_off| {
-                tracing::warn!(reason = %cut_off, "provider.cut_off");
+                self.span.in_scope(|| tracing::warn!(reason = %cut_off, "provider.cut_off"));
                 Error::new(cut_off)
             })
         }))

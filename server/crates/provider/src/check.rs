@@ -235,8 +235,7 @@ impl Check {
             if page.json().as_array().is_some_and(|rows| rows.len() > 1) {
                 self.violation("the page has more rows than the limit");
             }
-            let link = page.headers.get(header::LINK).and_then(|link| link.to_str().ok()).unwrap_or_default();
-            match link.split(',').find_map(next_query) {
+            match next_query(&page.headers) {
                 Some(next) => {
                     let call = Call::get(format!("{path}?{next}")).with_token(token);
                     self.tries(format!("Read the next page of the {noun}"), call, status(&[200])).await;

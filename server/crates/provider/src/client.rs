@@ -5,10 +5,10 @@ use std::{path::Path, sync::Arc, time::Duration};
 use anyhow::{Context, ensure};
 use axum::{
     body::Bytes,
-    http::{Request, Response},
+    http::{HeaderValue, Request, Response, header},
 };
 use http_body_util::Full;
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
     client::legacy::{self, Error, connect::HttpConnector},
@@ -67,8 +67,12 @@ impl Client {
     ///
     /// # Errors
     /// If no connection can be made, or it broke.
-    pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
+    pub async fn send(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
         if !request.method().is_safe() {
+            // Some servers answer 411 to a POST without it (RFC 9110, 8.6).
+            if request.body().size_hint().exact() == Some(0) {
+                request.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(0));
+            }
             return self.writes.request(request).await;
         }
         let again = request.clone();

@@ -72,28 +72,37 @@ impl Provider {
         // The semaphore is never closed, so an error is a timeout.
         let Ok(Ok(place)) = place else { return Err(Failure::Busy) };
         let uri = original(&parts).clone();
+        // A provider may not know these, and say so as it does of any path.
+        let is_for_live_screens =
+            Operation::of(&parts.method, uri.path()).is_some_and(|operation| operation.is_for_live_screens());
         let mut observation = self.observer.begin(&parts.method, &uri, &parts.headers, &body);
         let answer = self.send(until, || self.request(parts, body, &uri, client, &request_id)).await?;
         let (parts, received) = answer.into_parts();
         if let Some(observation) = &mut observation {
             observation.answered(parts.status, &parts.headers);
         }
+        let patience = until.saturating_duration_since(Instant::now());
+        let mut length = received.size_hint().exact();
+        let mut body = AnswerBody::new(received, self.body_limit, patience, observation, place);
+        if length.is_none() && !parts.headers.contains_key(header::CONTENT_TYPE) {
+            // It may be empty, and its end is known only when it was received.
+            length = body.read_ahead().await?.map(|whole| whole.len() as u64);
+        }
         let rebuilt = self
-            .check_head(&parts, received.size_hint().exact())
+            .check_head(&parts, length)
             .and_then(|()| headers::of_answer(parts.status, &parts.headers, uri.path(), self.behind_tls));
         let rebuilt = match rebuilt {
             Ok(headers) => headers,
             Err(fault) => {
                 tracing::warn!(provider = %self.url, status = parts.status.as_u16(), reason = fault, "provider.refused");
                 // The body does not matter, because the answer is refused anyway.
-                if let Some(observation) = observation {
-                    observation.end();
+                body.end_observation();
+                if parts.status == StatusCode::NOT_FOUND && is_for_live_screens {
+                    return Err(Failure::NotFound);
                 }
                 return Err(ProviderRefusal::ProviderAnswer(fault).into());
             }
         };
-        let patience = until.saturating_duration_since(Instant::now());
-        let mut body = AnswerBody::new(received, self.body_limit, patience, observation, place);
         let body = match body.read_ahead().await? {
             Some(whole) => Body::from(whole),
             None => Body::new(body),
@@ -165,12 +174,14 @@ impl Provider {
         }
         let has_body =
             length != Some(0) && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
-        if has_body && !accept::is_json(&parts.headers) {
-            let is_named = parts.headers.contains_key(header::CONTENT_TYPE);
-            let fault = if is_named { "it is not JSON" } else { "it does not say that it is JSON" };
-            return Err(fault.to_owned());
-        }
-        Ok(())
+        let fault = match parts.headers.get_all(header::CONTENT_TYPE).iter().count() {
+            _ if !has_body => return Ok(()),
+            0 => "it does not say that it is JSON",
+            1 if accept::is_json(&parts.headers) => return Ok(()),
+            1 => "it is not JSON",
+            _ => "it has more than one content type",
+        };
+        Err(fault.to_owned())
     }
 }
 

@@ -32,8 +32,9 @@ const OF_ANSWER: [HeaderName; 7] = [
     HeaderName::from_static("idempotent-replayed"),
 ];
 
-/// The compressions of a body that browsers undo.
-const ENCODINGS: [&[u8]; 4] = [b"identity", b"gzip", b"br", b"zstd"];
+/// The compressions of a body that browsers undo, and another name of one (RFC 9110, 8.4.1.3).
+const ENCODINGS: [(&str, &str); 5] =
+    [("identity", "identity"), ("gzip", "gzip"), ("x-gzip", "gzip"), ("br", "br"), ("zstd", "zstd")];
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -80,12 +81,9 @@ pub fn of_answer(
     if let Some(cookie) = DeviceCookie::set_by(headers).for_browser(behind_tls) {
         sent.insert(header::SET_COOKIE, cookie);
     }
-    let mut encodings = headers.get_all(header::CONTENT_ENCODING).iter();
-    if let Some(encoding) = encodings.next() {
-        if !ENCODINGS.contains(&encoding.as_bytes()) || encodings.next().is_some() {
-            return Err("it is compressed in a way that was not asked for".to_owned());
-        }
-        sent.insert(header::CONTENT_ENCODING, encoding.clone());
+    if headers.contains_key(header::CONTENT_ENCODING) {
+        let encoding = encoding(headers).ok_or("it is compressed in a way that browsers may not undo")?;
+        sent.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding));
     }
     if headers.contains_key(header::VARY) {
         sent.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
@@ -93,8 +91,7 @@ pub fn of_answer(
     if let Some(id) = headers.get(REQUEST_ID) {
         sent.insert(PROVIDER_REQUEST_ID, id.clone());
     }
-    let links = headers.get_all(header::LINK).iter().filter_map(|link| link.to_str().ok());
-    if let Some(next) = links.flat_map(|link| link.split(',')).find_map(next_query)
+    if let Some(next) = next_query(headers)
         && let Ok(link) = HeaderValue::try_from(format!("<{path}?{next}>; rel=\"next\""))
     {
         sent.insert(header::LINK, link);
@@ -113,14 +110,40 @@ fn only(headers: &HeaderMap, names: &[HeaderName]) -> HeaderMap {
     found
 }
 
-/// The query of the next page: a link leads to the same list, whatever address the provider has.
-pub fn next_query(link: &str) -> Option<&str> {
-    let (target, parameters) = link.split_once('<')?.1.split_once('>')?;
-    let is_next = parameters.split(';').any(|parameter| {
-        matches!(parameter.trim().split_once('='), Some((name, value))
-            if name.trim_end().eq_ignore_ascii_case("rel") && value.trim().trim_matches('"').eq_ignore_ascii_case("next"))
-    });
-    if is_next { Some(target.split_once('?')?.1) } else { None }
+/// The compression of a body; `None` if it has none, or one that browsers may not undo.
+pub fn encoding(headers: &HeaderMap) -> Option<&'static str> {
+    let mut named = headers.get_all(header::CONTENT_ENCODING).iter();
+    let (Some(name), None) = (named.next(), named.next()) else { return None };
+    let known = ENCODINGS.iter().find(|(known, _)| name.as_bytes().eq_ignore_ascii_case(known.as_bytes()));
+    known.map(|&(_, encoding)| encoding)
+}
+
+/// The query of the next page (RFC 8288): a link leads to the same list, whatever address the provider has.
+pub fn next_query(headers: &HeaderMap) -> Option<&str> {
+    let lines = headers.get_all(header::LINK).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| split_outside(line, ',')).find_map(|link| {
+        let (target, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
+        let is_next = split_outside(parameters, ';').any(|parameter| {
+            let (name, value) = parameter.split_once('=').unwrap_or_default();
+            name.trim().eq_ignore_ascii_case("rel")
+                && value.trim().trim_matches('"').split(' ').any(|rel| rel.eq_ignore_ascii_case("next"))
+        });
+        let target = target.split('#').next()?;
+        if is_next { Some(target.split_once('?')?.1) } else { None }
+    })
+}
+
+/// The parts of `text` between separators that stand neither in `<…>` nor in `"…"`.
+fn split_outside(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_target) = (false, false);
+    text.split(move |c| {
+        match c {
+            '"' if !is_target => is_quoted = !is_quoted,
+            '<' | '>' if !is_quoted => is_target = c == '<',
+            _ => {}
+        }
+        c == separator && !is_quoted && !is_target
+    })
 }
 
 #[cfg(test)]
@@ -199,8 +222,35 @@ mod tests {
                 "x-provider-request-id: theirs",
             ]
         );
-        let compressed = map(&[("content-encoding", "compress")]);
-        assert!(of_answer(StatusCode::OK, &compressed, "/", false).is_err());
+        for (named, sent) in
+            [("GZIP", Some("gzip")), ("x-gzip", Some("gzip")), ("br", Some("br")), ("compress", None)]
+        {
+            let compressed = of_answer(StatusCode::OK, &map(&[("content-encoding", named)]), "/", false);
+            assert_eq!(
+                compressed
+                    .ok()
+                    .map(|headers| headers["content-encoding"].clone())
+                    .as_ref()
+                    .map(HeaderValue::as_bytes),
+                sent.map(str::as_bytes),
+                "{named}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_link_to_the_next_page_is_found_however_it_is_written() {
+        for (link, query) in [
+            ("<https://own.example.com/l?cursor=a,b>; rel=\"next\"", Some("cursor=a,b")),
+            ("</l?cursor=a>; title=\"a;b, c\"; rel=next", Some("cursor=a")),
+            ("</l?cursor=a>; rel=\"prev next\"", Some("cursor=a")),
+            ("</l?cursor=a#rows>; REL = Next", Some("cursor=a")),
+            ("</l?cursor=a>; rel=prev, </l?cursor=b>; rel=next", Some("cursor=b")),
+            ("</l?cursor=a>; title=\"rel=next\"", None),
+            ("</l>; rel=next", None),
+        ] {
+            assert_eq!(next_query(&map(&[("link", link)])), query, "{link}");
+        }
     }
 
     #[test]

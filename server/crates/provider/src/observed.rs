@@ -11,11 +11,11 @@ use std::{
 
 use axum::{
     body::Bytes,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
+    http::{HeaderMap, Method, StatusCode, Uri, header},
 };
 use tokio::sync::mpsc::{self, OwnedPermit, Receiver, Sender};
 
-use super::held::Held;
+use super::{headers, held::Held};
 use contract::{Differences, Operation, Side};
 use lending::world::World;
 
@@ -191,17 +191,19 @@ impl Exchange {
 
     /// The body without its compression, which is undone as it is read.
     fn plain<'a>(&self, body: &'a [u8]) -> Option<Box<dyn Read + 'a>> {
-        let encoding = self.headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes);
-        Some(match encoding {
-            None | Some(b"identity") => Box::new(body),
-            Some(b"gzip") => Box::new(flate2::read::MultiGzDecoder::new(body)),
-            Some(b"br") => Box::new(brotli::Decompressor::new(body, 4096)),
-            Some(b"zstd") => {
+        if !self.headers.contains_key(header::CONTENT_ENCODING) {
+            return Some(Box::new(body));
+        }
+        Some(match headers::encoding(&self.headers)? {
+            "identity" => Box::new(body),
+            "gzip" => Box::new(flate2::read::MultiGzDecoder::new(body)),
+            "br" => Box::new(brotli::Decompressor::new(body, 4096)),
+            "zstd" => {
                 let mut decoder = zstd::stream::read::Decoder::new(body).ok()?;
                 decoder.window_log_max(MAX_ZSTD_WINDOW).ok()?;
                 Box::new(decoder)
             }
-            Some(_) => return None,
+            _ => return None,
         })
     }
 }

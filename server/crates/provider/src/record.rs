@@ -169,7 +169,9 @@ fn word(text: &str) -> &str {
 /// Returns the amount multiplied by 0.9 to 1.1.
 fn jittered_amount(made_up: &MadeUp, loan: &str, amount: &Value) -> Value {
     let thousandths = 900 + i64::from(made_up.number("the amounts of a loan", loan, 200));
-    amount.as_i64().map_or(Value::Null, |amount| json!((amount.saturating_mul(thousandths) / 1000).max(1)))
+    amount
+        .as_i64()
+        .map_or(Value::Null, |amount| json!((amount.saturating_mul(thousandths) + 500).div_euclid(1000)))
 }
 
 fn jittered_time(made_up: &MadeUp, loan: &str, time: &str) -> Value {
@@ -192,5 +194,14 @@ mod tests {
             "Add a field to FIELDS with what becomes of it in a recording, or, if it may say anything, to LEFT_OUT \
              of this test.",
         );
+    }
+
+    #[test]
+    fn jitter_makes_no_debt_out_of_none() {
+        let made_up = MadeUp::new(&[7; 32], HashSet::new());
+        let jittered = |amount: i64| jittered_amount(&made_up, "a", &json!(amount)).as_i64().unwrap();
+        assert_eq!(jittered(0), 0);
+        assert_eq!(jittered(-10_000), -jittered(10_000));
+        assert!((9_000..=11_000).contains(&jittered(10_000)));
     }
 }

@@ -33,8 +33,9 @@ pub struct ProviderSettings {
           value_name = "true|false")]
     pub provider_insecure: bool,
 
-    /// Timeout of a call to the provider, in seconds.
-    #[arg(long, env = "MKOPO_PROVIDER_TIMEOUT", default_value_t = 10, value_parser = values::provider_seconds,
+    /// Timeout of a call to the provider, in seconds. The portal itself waits 10 seconds for an answer; more is for
+    /// other clients.
+    #[arg(long, env = "MKOPO_PROVIDER_TIMEOUT", default_value_t = 9, value_parser = values::provider_seconds,
           value_name = "SECONDS")]
     pub provider_timeout: u32,
 

@@ -37,6 +37,20 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let sandbox = &visit.sandbox;
     let now = sandbox.clock.now();
     let zone = sandbox.clock.zone().clone();
+    let (calls, has_dropped) = (sandbox.traffic.entries(), sandbox.traffic.has_dropped());
+    let date = now.in_zone(&zone).strftime("%A, %-d %B %Y").to_string();
+    let frame = Frame::of(Page::Overview).count(date).live(REFRESH_MS);
+    if let Some(provider) = &sandbox.provider {
+        let text = format!("Loans, payouts and accounts are those of the provider at {}. ", provider.url);
+        return Ok(visit.page(frame, || {
+            view! {
+                <div id="overview" data-live="">
+                    <p>{text}<a href=Page::Contract.address()>"Where it differs from the contract"</a></p>
+                    {calls_by_minute(&zone, now, &calls, has_dropped)}
+                </div>
+            }
+        }));
+    }
     let midnights = now.midnights(&zone, DAYS);
     let scenario = sandbox.mobile_money.scenario().await?;
     let accounts = staff::all(sandbox).await?;
@@ -48,9 +62,6 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let sums = payouts::sums(&mut reader, &days).await?;
     let messages: i64 = outbox::count_by_channel(&mut reader).await?.iter().map(|channel| channel.1).sum();
     drop(reader);
-    let (calls, has_dropped) = (sandbox.traffic.entries(), sandbox.traffic.has_dropped());
-    let date = now.in_zone(&zone).strftime("%A, %-d %B %Y").to_string();
-    let frame = Frame::of(Page::Overview).count(date).live(REFRESH_MS);
     Ok(visit.page(frame, || {
         let open: i64 = accounts.iter().map(|account| account.open_sessions).sum();
         let (paid, pending) = (kes(invariant.completed), number(invariant.pending));

@@ -19,7 +19,7 @@ const LIFETIME: Duration = Duration::from_hours(180 * 24);
 const ID_LENGTH: usize = 32;
 
 /// The maximum length of the cookie that another provider sets.
-const MAX_LENGTH: usize = 512;
+const MAX_LENGTH: usize = 1024;
 
 /// The cookie's value as a client sent it, signed or not.
 #[derive(Clone, Debug, Default)]
@@ -51,11 +51,11 @@ impl DeviceCookie {
         HeaderValue::try_from(cookie(self.plain_value()?, behind_tls)).ok()
     }
 
-    /// The value, if it has only characters that mean nothing in a header.
+    /// The value, if it has only the characters of a cookie without quotes (RFC 6265, 4.1.1).
     fn plain_value(&self) -> Option<&str> {
         let is_plain = |value: &&str| {
             (1..=MAX_LENGTH).contains(&value.len())
-                && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+                && value.bytes().all(|byte| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte))
         };
         self.0.as_deref().filter(is_plain)
     }
