@@ -20,7 +20,10 @@ use sqlx::{
     ConnectOptions, Connection as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
-use store::{Connection, Database, query};
+use store::{
+    Connection, Database, query,
+    rows::{self, Rows},
+};
 
 /// The database and the backup file.
 #[derive(clap::Args, Debug)]
@@ -98,7 +101,7 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     };
     let part = receive(copy, &database)?;
     check(&part).await.with_context(|| format!("{name} is not a valid backup of Mkopo's data"))?;
-    let replaced = with_suffix(&database, ".replaced");
+    let replaced = unused_name(&database);
     if database.exists() {
         merge_previous_log(&database).await?;
     }
@@ -166,6 +169,7 @@ async fn keep_trail(database: &Path, restored: &Database) -> anyhow::Result<()> 
             Vec::new()
         }
     };
+    let sandboxes = sandboxes(database).await.unwrap_or_default();
     let tokens = deploy_tokens(database).await.unwrap_or_else(|_| {
         eprintln!(
             "All deploy tokens have ended: without the previous data, nobody knows which were revoked."
@@ -179,6 +183,8 @@ async fn keep_trail(database: &Path, restored: &Database) -> anyhow::Result<()> 
             query(statement).execute(&mut *connection).await?;
         }
         query(KEEP_TOKENS).bind(Value::from(tokens).to_string()).execute(&mut *connection).await?;
+        query(DELETE_SANDBOXES).execute(&mut *connection).await?;
+        rows::insert(connection, "sandbox", &sandboxes).await?;
         Ok(event.add(connection).await?)
     });
     Ok(adding.await?)
@@ -212,6 +218,18 @@ async fn deploy_tokens(database: &Path) -> anyhow::Result<Vec<Value>> {
     let digests: Vec<String> = sqlx::query_scalar(TOKENS).fetch_all(&mut previous).await?;
     previous.close().await?;
     Ok(digests.into_iter().map(|digest| json!({ "digest": digest })).collect())
+}
+
+const SANDBOXES: &str = "SELECT * FROM sandbox";
+
+const DELETE_SANDBOXES: &str = "DELETE FROM sandbox";
+
+/// The list of sandboxes besides `main`, whose data is in files of its own that no backup has.
+async fn sandboxes(database: &Path) -> anyhow::Result<Rows> {
+    let mut previous: Connection = connect_options(database).read_only(true).connect().await?.into();
+    let sandboxes = rows::read(&mut previous, SANDBOXES).await;
+    previous.close().await;
+    Ok(sandboxes?)
 }
 
 async fn trail_since(database: &Path, restored: &Database) -> anyhow::Result<Vec<Event>> {
@@ -306,6 +324,13 @@ fn with_suffix(file: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(ending);
     name.into()
+}
+
+/// The name of the data that is replaced. An earlier restore may have left the only copy of the data before it.
+fn unused_name(database: &Path) -> PathBuf {
+    let first = with_suffix(database, ".replaced");
+    let others = (2..).map(|number| with_suffix(database, &format!(".replaced-{number}")));
+    std::iter::once(first).chain(others).find(|file| !file.exists()).unwrap_or_default()
 }
 
 /// Renames a file so that the new name survives a crash.

@@ -16,7 +16,7 @@ use super::{
 #[derive(clap::Subcommand, Debug)]
 pub enum DataCommand {
     /// Copy all data from one database to another, empty one; the engines may differ. Stop the
-    /// service first: its writes during the copy may be missing.
+    /// service first.
     Copy {
         /// Database to copy: `postgres://user:password@host/name` or `sqlite:path/to/file`.
         #[arg(long, env = "MKOPO_COPY_FROM", hide_env_values = true, value_name = "URL")]

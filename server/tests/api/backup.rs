@@ -73,16 +73,39 @@ async fn a_backup_made_while_loans_are_paid_is_complete_and_can_be_restored() {
     assert_eq!(app.assert_every_shilling_is_accounted_for().await.completed, paid.completed);
 
     let other = tempfile::tempdir().unwrap();
-    for replaced in [false, true] {
+    for kept in [None, Some("mkopo.db.replaced"), Some("mkopo.db.replaced-2")] {
         let restored = run("restore", other.path(), &file).await;
         assert!(restored.status.success(), "{restored:?}");
-        assert_eq!(other.path().join("mkopo.db.replaced").exists(), replaced);
+        assert!(kept.is_none_or(|kept| other.path().join(kept).exists()), "{kept:?}");
     }
     let copy = format!("sqlite:{}", other.path().join("mkopo.db").display());
     let copy = TestApp::start_at(&copy, app.clock.clone()).await;
     let then = copy.assert_every_shilling_is_accounted_for().await;
     assert!(then.completed <= paid.completed, "{then:?}");
     assert!(then.completed >= paid.completed - Kes(40_000), "{then:?}");
+}
+
+#[tokio::test]
+async fn a_restore_keeps_the_sandboxes_as_they_are() {
+    let app = TestApp::start_on_file().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = copy_in(&folder);
+    for name in ["removed", "kept"] {
+        app.set_console(Method::POST, "/sandboxes", json!({"name": name})).await;
+    }
+    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    app.console(Method::DELETE, "/sandboxes/removed", None).await;
+    app.set_console(Method::POST, "/sandboxes", json!({"name": "made-since"})).await;
+
+    let data = app.data_dir().to_owned();
+    app.sandbox.close(Duration::ZERO).await;
+    let restored = run("restore", &data, &file).await;
+    assert!(restored.status.success(), "{restored:?}");
+    let database = Database::open(&data.join("mkopo.db")).await.unwrap();
+    let names = query_scalar::<String>("SELECT name FROM sandbox ORDER BY name");
+    let names = names.fetch_all(&mut database.read().await.unwrap()).await.unwrap();
+    assert_eq!(names, ["kept", "made-since"]);
+    database.close().await;
 }
 
 #[tokio::test]

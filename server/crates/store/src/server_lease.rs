@@ -22,6 +22,9 @@ const TERM: Duration = Duration::from_secs(30);
 /// The interval between renewals of a lease, in real time.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);
 
+/// The wait after a renewal that failed: until the next one, the server is not ready.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
 /// The maximum wait of a stopping server for its row to be deleted.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -83,10 +86,13 @@ impl ServerLease {
 
     /// Renews the lease every few seconds, for as long as the future is polled.
     pub async fn keep(&self) {
+        let mut wait = RENEWAL_INTERVAL;
         loop {
-            tokio::time::sleep(RENEWAL_INTERVAL).await;
+            tokio::time::sleep(wait).await;
+            wait = RENEWAL_INTERVAL;
             if let Err(failure) = self.renew().await {
                 tracing::warn!(?failure, "server_lease.not_renewed");
+                wait = RETRY_INTERVAL;
             }
         }
     }

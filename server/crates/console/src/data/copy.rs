@@ -1,6 +1,6 @@
 //! Copies all data from one database to another, of any engine.
 
-use anyhow::{anyhow, ensure};
+use anyhow::{anyhow, bail, ensure};
 
 use super::{NEXT_GENERATION, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
 use base::error::Failure;
@@ -29,7 +29,8 @@ pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Resu
         let rows = count(&mut to.read().await?, table).await?;
         ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
-    let snapshot = from.read_snapshot().await?;
+    let mut snapshot = from.read_snapshot().await?;
+    refuse_if_held(&mut snapshot, "source").await?;
     let copy = async move |connection: &mut Connection| copy_all(snapshot, connection).await;
     let copying = trail.write(to.begin_alone().await?, [Entry::of(EventKind::DataCopied)], copy);
     copying.await.map_err(|failure| match failure {
@@ -40,12 +41,7 @@ pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Resu
 
 async fn copy_all(mut from: Connection, to: &mut Connection) -> Result<Copied, Failure> {
     // No server can enter itself until this transaction ends.
-    if let Some(held_for) = server_lease::held_for(to).await? {
-        return Err(Failure::Internal(format!(
-            "a server runs on the target database; stop it first. If it was killed, wait {} s",
-            held_for.as_secs() + 1
-        )));
-    }
+    refuse_if_held(to, "target").await.map_err(Failure::internal)?;
     let mut copied = Copied { tables: 0, rows: 0 };
     for table in &ONE_ROW_TABLES {
         query(table.empty).execute(to).await?;
@@ -70,6 +66,17 @@ async fn copy_all(mut from: Connection, to: &mut Connection) -> Result<Copied, F
     query(NEXT_GENERATION).execute(to).await?;
     to.analyze().await?;
     Ok(copied)
+}
+
+/// Fails if a server runs on the database: what it writes meanwhile would be missing, such as payouts.
+async fn refuse_if_held(connection: &mut Connection, which: &str) -> anyhow::Result<()> {
+    match server_lease::held_for(connection).await? {
+        None => Ok(()),
+        Some(held_for) => bail!(
+            "a server runs on the {which} database; stop it first. If it was killed, wait {} s",
+            held_for.as_secs() + 1
+        ),
+    }
 }
 
 async fn count(connection: &mut Connection, table: &Table) -> Result<i64, Failure> {

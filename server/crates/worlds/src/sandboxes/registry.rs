@@ -82,14 +82,16 @@ impl Sandboxes {
         Ok(in_use)
     }
 
-    /// Fails if the call names a sandbox of another server on the same database. This server has none.
+    /// Refuses a call that names a sandbox, if another server on the same database may have it. This server has none.
     async fn refuse_if_elsewhere(&self, parts: &Parts) -> Result<(), Failure> {
-        let named = self.addresses.named(&parts.headers, &parts.uri).ok().flatten();
-        let Some(name) = named.filter(|_| self.database.is_shared()) else { return Ok(()) };
-        match records::find(&mut self.database.read().await?, &name).await? {
-            Some(_) => Err(SandboxRefusal::SandboxElsewhere(name.to_string()).into()),
-            None => Ok(()),
+        if !self.database.is_shared() {
+            return Ok(());
         }
+        let Some(name) = self.addresses.named(&parts.headers, &parts.uri)? else { return Ok(()) };
+        let found = records::find(&mut self.database.read().await?, &name).await?;
+        let refusal =
+            if found.is_some() { SandboxRefusal::SandboxElsewhere } else { SandboxRefusal::SandboxNotFound };
+        Err(refusal(name.to_string()).into())
     }
 
     /// Finds the sandbox with this name, and opens it if it is closed.

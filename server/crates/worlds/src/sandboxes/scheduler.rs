@@ -90,7 +90,7 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
 }
 
 impl Sandboxes {
-    /// Deletes data without a row: a process died while it made or removed the sandbox.
+    /// Deletes data without a row, if there are rows: a process died while it made or removed the sandbox.
     ///
     /// # Errors
     /// When the databases fail.
@@ -99,6 +99,10 @@ impl Sandboxes {
         let stored = self.databases.sizes().await?;
         // Read after the data: a sandbox that is made in the meantime has a row.
         let ids = records::ids(&mut self.database.read().await?).await?;
+        // The data may be that of another database, from before a move.
+        if ids.is_empty() {
+            return Ok(());
+        }
         for id in stored.keys().filter(|id| !ids.contains(*id)) {
             if made_at(id).map_or(Duration::ZERO, |at| now.since(at)) >= ORPHAN_AGE {
                 self.databases.delete(id).await?;
@@ -110,8 +114,8 @@ impl Sandboxes {
 
     async fn remove_expired(&self, now: UnixMillis) -> Result<(), Failure> {
         let mut expired = records::expired(&mut self.database.read().await?, now).await?;
-        // Only the server with the data knows when a sandbox was used last.
-        expired.retain(|record| self.databases.has(&record.id));
+        // Only the server with the data knows when a sandbox was used last. On a file, there is no other server.
+        expired.retain(|record| !self.database.is_shared() || self.databases.has(&record.id));
         for known in self.met() {
             if known.expires_at() <= now && expired.iter().all(|record| record.id != known.record.id) {
                 expired.push(known.record.clone());
