@@ -92,7 +92,8 @@ async fn metrics(
         log_lines_lost: log::lines_lost(),
     };
     // Names of slices may be in any script.
-    let (format, content_type) = if accept::asks_for(&headers, OPEN_METRICS) {
+    let [open, plain] = [OPEN_METRICS, "text/plain"].map(|essence| accept::preference(&headers, essence));
+    let (format, content_type) = if open > 0 && open >= plain {
         (Format::OpenMetrics, "application/openmetrics-text; version=1.0.0; charset=utf-8")
     } else {
         (Format::Prometheus, prometheus_text::CONTENT_TYPE)

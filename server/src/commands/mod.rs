@@ -110,6 +110,7 @@ impl CommandLine {
 #[derive(clap::Subcommand, Debug)]
 pub enum Command {
     /// Run the service until it is stopped.
+    #[command(after_help = "Traces have the variables OTEL_… of OpenTelemetry: see docs/traces.md.")]
     Serve(Settings),
     /// Run the service in demo mode until it is stopped: with demo data, and demo accounts with a known password.
     Demo(Settings),

@@ -20,7 +20,7 @@ use crate::http::shared_body::SharedBody;
 use base::error::{Failure, FailureFormat, PROBLEM_JSON, failure_media_type};
 use contract::API;
 use settings::Settings;
-use web::accept::{self, items, quality};
+use web::accept::{self, items};
 use worlds::sandboxes::{InUse, Sandbox, not_found_page};
 
 /// Maximum size of a request body, in bytes.
@@ -84,13 +84,13 @@ pub async fn answer(
     let problem = wants_problem(request.headers());
     let format = FailureFormat { request_id: Arc::clone(&request_id), problem };
     request.extensions_mut().insert(format.clone());
-    let span = tracing::info_span!("request", id = %request_id);
     let step = trace(&sandbox, &request, route.as_ref(), &request_id);
-    let traced = step.clone();
+    let logged = step.in_scope(|| traces::logged(&request_id));
+    let (traced, span) = (step.clone(), logged.clone());
     async move {
         let started = tokio::time::Instant::now();
         let respond = async |request: Request| match found {
-            Ok(in_use) => call(&main, in_use, is_streamed, request, next).await,
+            Ok(in_use) => call(&main, in_use, span, is_streamed, request, next).await,
             Err(failure) => without_sandbox(failure, &sandbox, request.headers()),
         };
         let mut response = across_origins(cross_origin.as_ref(), request, respond).await;
@@ -108,7 +108,7 @@ pub async fn answer(
         response
     }
     .instrument(step)
-    .instrument(span)
+    .instrument(logged)
     .await
 }
 
@@ -116,6 +116,7 @@ pub async fn answer(
 async fn call(
     main: &Sandbox,
     in_use: InUse,
+    logged: Span,
     is_streamed: bool,
     request: Request,
     next: Next,
@@ -128,7 +129,11 @@ async fn call(
         drop(held);
         answer.unwrap_or_else(panicked)
     };
-    let answer = if is_safe { call.await } else { to_its_end(&in_use.sandbox, call).await };
+    let answer = if is_safe {
+        call.await
+    } else {
+        to_its_end(&in_use.sandbox, call.in_current_span().instrument(logged)).await
+    };
     // The sandbox may have been removed while the call ran, which ends the call.
     let removed = if answer.status().is_server_error() {
         main.server.sandboxes.if_removed(&in_use).await
@@ -148,9 +153,9 @@ fn record(step: &Span, method: &Method, route: &str, status: StatusCode, took: D
     let status = status.as_u16();
     if method.is_safe() && status < 400 && took < SLOW_CALL {
         // Metrics count these; a log line for each would halve the throughput.
-        tracing::debug!(%method, route, status, ms, "answered");
+        tracing::debug!(method = traces::method_label(method), route, status, ms, "answered");
     } else {
-        tracing::info!(%method, route, status, ms, "answered");
+        tracing::info!(method = traces::method_label(method), route, status, ms, "answered");
     }
 }
 
@@ -376,7 +381,7 @@ async fn to_its_end(
     sandbox: &Sandbox,
     call: impl Future<Output = Response<Body>> + Send + 'static,
 ) -> Response<Body> {
-    match sandbox.tasks.finish(call.in_current_span()).await {
+    match sandbox.tasks.finish(call).await {
         Ok(Some(answer)) => answer,
         // The server stopped first.
         Ok(None) => Failure::Busy.into_response(),
@@ -397,13 +402,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response<Body> {
 
 /// Returns `true` if the caller accepts problem+json, and prefers it at least as much as JSON.
 fn wants_problem(headers: &HeaderMap) -> bool {
-    let (mut problem, mut json) = (0, 0);
-    for item in items(headers, header::ACCEPT) {
-        match quality(item) {
-            (name, quality) if name.eq_ignore_ascii_case(PROBLEM_JSON) => problem = quality,
-            (name, quality) if name.eq_ignore_ascii_case("application/json") => json = quality,
-            _ => {}
-        }
-    }
+    let [problem, json] =
+        [PROBLEM_JSON, "application/json"].map(|essence| accept::preference(headers, essence));
     problem > 0 && problem >= json
 }

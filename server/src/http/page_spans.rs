@@ -27,6 +27,9 @@ const MAX_MS: u64 = 600_000;
 /// Maximum length of a screen's path pattern.
 const MAX_SCREEN: usize = 200;
 
+/// Maximum number of digits together in it: an id or a phone number has more.
+const MAX_DIGITS: usize = 2;
+
 /// The routes on the portal's listener.
 pub fn routes() -> Router {
     Router::new().route("/spans", post(receive))
@@ -84,7 +87,8 @@ impl Reported {
         let Self { trace_id, span_id, name, screen, ago_ms, ms, failed } = self;
         let invalid = |text: &str| Failure::InvalidRequest(text.to_owned());
         let is_pattern = screen.len() <= MAX_SCREEN
-            && screen.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/:*-_.".contains(&byte));
+            && screen.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/:*-_.".contains(&byte))
+            && screen.split(|digit: char| !digit.is_ascii_digit()).all(|number| number.len() <= MAX_DIGITS);
         if !is_pattern {
             return Err(invalid("`screen` is the path pattern of a screen"));
         }

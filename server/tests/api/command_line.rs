@@ -35,12 +35,16 @@ pub fn serve() -> Command {
 
 /// The error of a start with one setting. The data folder is a fresh one unless it is the setting.
 fn start_with(variable: &str, value: &str) -> String {
+    start_with_all(&[(variable, value)])
+}
+
+fn start_with_all(variables: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut process = mkopo()
         .arg("serve")
         .env("MKOPO_LISTEN", "127.0.0.1:0")
         .env("MKOPO_DATA_DIR", folder.path())
-        .env(variable, value)
+        .envs(variables.iter().copied())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -51,7 +55,7 @@ fn start_with(variable: &str, value: &str) -> String {
         process.kill().unwrap();
     }
     let output = process.wait_with_output().unwrap();
-    assert!(line.is_empty(), "the server started with {variable}={value}: {line}");
+    assert!(line.is_empty(), "the server started with {variables:?}: {line}");
     error_line(&output)
 }
 
@@ -213,6 +217,44 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_DATABASE_URL is invalid: a parameter is unknown; the known ones are sslmode, ssl-mode, sslrootcert, ssl-root-cert, ssl-ca, sslcert, ssl-cert, sslkey, ssl-key, statement-cache-capacity, host, hostaddr, port, dbname, user, password, application_name, options and options[…].
     mkopo: MKOPO_DATABASE_URL is invalid: a parameter is unknown; the known ones are sslmode, ssl-mode, sslrootcert, ssl-root-cert, ssl-ca, sslcert, ssl-cert, sslkey, ssl-key, statement-cache-capacity, host, hostaddr, port, dbname, user, password, application_name, options and options[…].
     ");
+}
+
+#[test]
+fn a_variable_of_traces_that_can_not_be_read_stops_the_start_and_no_secret_is_printed() {
+    let with = |variable, value| {
+        start_with_all(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), (variable, value)])
+    };
+    for (variable, value, reason) in [
+        ("OTEL_TRACES_EXPORTER", "zipkin", "OTEL_TRACES_EXPORTER is zipkin; it can be otlp or none"),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "authorization=Bearer s3cret,s3cret",
+            "OTEL_EXPORTER_OTLP_HEADERS: number 2 is not a header such as name=value",
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+            "two words=s3cret",
+            "OTEL_EXPORTER_OTLP_HEADERS: number 1 is not a header such as name=value",
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_COMPRESSION",
+            "gzip",
+            "OTEL_EXPORTER_OTLP_COMPRESSION is gzip; it can only be none",
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_CERTIFICATE",
+            "/no/such/file",
+            "OTEL_EXPORTER_OTLP_CERTIFICATE can't be read: /no/such/file",
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_CERTIFICATE",
+            "/dev/null",
+            "OTEL_EXPORTER_OTLP_CERTIFICATE has no certificate: /dev/null",
+        ),
+    ] {
+        let error = with(variable, value);
+        assert!(error.contains(reason) && !error.contains("s3cret"), "{error}");
+    }
 }
 
 #[test]

@@ -91,7 +91,7 @@ async fn calls_and_payouts_are_counted() {
     mkopo_http_request_duration_seconds_count{method="POST",route="/api/v1/disbursements/{loan_id}/disburse",status="200"} 1
     mkopo_http_request_duration_seconds_count{method="POST",route="/api/v1/disbursements/{loan_id}/disburse",status="409"} 1
     mkopo_http_request_duration_seconds_count{method="other",route="/healthz",status="405"} 1
-    mkopo_log_lines_lost 0
+    mkopo_log_lines_lost_total 0
     mkopo_outbox_messages{channel="sms"} 1
     mkopo_outbox_waiting 0
     mkopo_payouts_pending 2

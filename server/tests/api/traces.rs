@@ -84,12 +84,13 @@ async fn a_payout_is_one_trace_from_the_click_to_the_last_statement() {
             ".claim",
             "..wait for the writer",
             "..commit",
-            ".ask mobile money",
-            "..wait for the writer",
-            "..commit",
-            ".settle",
-            "..wait for the writer",
-            "..commit",
+            ".pay",
+            "..ask mobile money",
+            "...wait for the writer",
+            "...commit",
+            "..settle",
+            "...wait for the writer",
+            "...commit",
         ]
     );
     let request = &trace["spans"][0]["attributes"];
@@ -111,6 +112,31 @@ async fn a_payout_is_one_trace_from_the_click_to_the_last_statement() {
         assert_eq!(traces(&app, id, 1).await[0]["id"], TRACE);
     }
     assert_eq!(traces(&app, "no-such-id", 0).await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_payout_that_hangs_is_a_trace_that_ends_with_its_answer_and_its_payment_follows() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = agent.waiting_loan().await;
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    let accepted = app.as_time_passes(app.send(test_app::payout(&agent.token, &loan))).await;
+    assert_eq!(accepted.status, StatusCode::ACCEPTED);
+    let request_id = accepted.headers["x-request-id"].to_str().unwrap();
+    let is_there = |trace: &Value, step: &str| steps(trace).iter().any(|one| one.trim_matches('.') == step);
+    let trace = traces(&app, request_id, 1).await.remove(0);
+    assert_eq!(trace["spans"][0]["attributes"]["http.response.status_code"], "202");
+    assert!(!is_there(&trace, "pay"), "{:?}", steps(&trace));
+
+    app.clock.advance(Duration::from_secs(30));
+    wait_until("the end of the payment", async || {
+        is_there(&traces(&app, request_id, 1).await[0], "ask mobile money")
+    })
+    .await;
+    wait_until("the step", async || {
+        steps(&traces(&app, request_id, 1).await[0]).contains(&".pay".to_owned())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -174,6 +200,10 @@ async fn a_traceparent_that_names_no_trace_changes_nothing() {
         &format!("00-{}-{SPAN}-01", "0".repeat(32)),
         &format!("00-{TRACE}-{}-01", "0".repeat(16)),
         &format!("ff-{TRACE}-{SPAN}-01"),
+        &format!("00-{}-{SPAN}-01", &TRACE[2..]),
+        &format!("00-+{}-{SPAN}-01", &TRACE[1..]),
+        &format!("00-{TRACE}-{SPAN}-1"),
+        &format!("0-{TRACE}-{SPAN}-01"),
         &format!("00-{}-{SPAN}-01", TRACE.to_uppercase()),
         "00-'; DROP TABLE payout; --",
         &long,
@@ -231,13 +261,18 @@ async fn no_span_has_a_value_of_the_data() {
     }
     app.set_console(Method::POST, "/loans", json!({"loan": {"customer_first_name": "Wanjirũ"}})).await;
     supervisor.records().await;
+    let method = Method::from_bytes(b"0254712345678").unwrap();
+    app.send(request(method, "/api/v1/auth/me", None, None)).await;
     let all = app.console(Method::GET, "/traces", None).await;
     let spans = |trace: &Value| trace["spans"].as_array().unwrap().len();
     let spans: usize = all.json().as_array().unwrap().iter().map(spans).sum();
     assert!(spans > 100, "{spans}");
     let all = String::from_utf8(all.bytes).unwrap();
     let mut values = vec![code, agent.token.clone(), CONSOLE_TOKEN.to_owned()];
-    values.extend(["agent@mkopo.test", "stranger", "Not-the-password", "Wanjirũ"].map(str::to_owned));
+    assert!(all.contains("HTTP /api/v1/auth/me") && all.contains("_OTHER"));
+    values.extend(
+        ["0254712345678", "agent@mkopo.test", "stranger", "Not-the-password", "Wanjirũ"].map(str::to_owned),
+    );
     let people = "SELECT first_name, last_name, phone_number, id_number FROM customer";
     let mut reader = app.sandbox.database.read().await.unwrap();
     let people: Vec<(String, String, String, String)> =
@@ -307,12 +342,24 @@ async fn a_call_that_is_forwarded_is_one_trace_on_both_servers() {
     let there = traces(&provider.app, TRACE, 1).await.remove(0);
     let spans = here["spans"].as_array().unwrap();
     let forward = spans.iter().find(|span| span["name"] == "forward").unwrap();
+    assert_eq!(forward["attributes"]["http.request.method"], "GET");
+    assert_eq!(forward["attributes"]["http.response.status_code"], "200");
     assert_eq!(here["spans"][0]["name"], there["spans"][0]["name"]);
     // The parent is on the other server, so it is not there.
     assert_eq!(there["spans"][0]["parent_id"], Value::Null);
     let stored = format!("SELECT count(*) FROM event WHERE traceparent LIKE '%{TRACE}%'");
     assert_eq!(provider.app.count(stored).await, 0, "reading is no event");
     assert!(forward["id"].is_string());
+
+    let unknown = request(Method::GET, "/api/v1/auth/me", Some("no-token"), None);
+    let refused = app.send(traced(unknown, &traceparent(&"1".repeat(32)))).await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    let here = traces(&app, &"1".repeat(32), 1).await.remove(0);
+    let forward = here["spans"].as_array().unwrap().iter().find(|span| span["name"] == "forward").unwrap();
+    assert_eq!(
+        json!([forward["attributes"]["http.response.status_code"], forward["failed"]]),
+        json!(["401", true])
+    );
 }
 
 /// Prometheus asks for this format, and shows the trace beside the durations.
@@ -336,9 +383,11 @@ async fn the_duration_of_a_traced_call_names_its_trace_as_an_example() {
     assert!(line.starts_with("mkopo_http_request_duration_seconds_bucket{"), "{line}");
     assert!(line.contains("route=\"/api/v1/auth/me\""), "{line}");
 
-    let (content_type, plain) = metrics("text/plain").await;
-    assert_eq!(content_type, "text/plain; version=0.0.4; charset=utf-8");
-    assert!(!plain.contains(TRACE) && !plain.contains("# EOF"), "{plain}");
+    for accepted in ["text/plain", "text/plain,application/openmetrics-text;q=0.5"] {
+        let (content_type, plain) = metrics(accepted).await;
+        assert_eq!(content_type, "text/plain; version=0.0.4; charset=utf-8");
+        assert!(!plain.contains(TRACE) && !plain.contains("# EOF"), "{plain}");
+    }
 }
 
 #[tokio::test]
@@ -399,6 +448,8 @@ async fn a_page_can_report_nothing_else_and_no_more() {
         changed("name", json!("read the mail of agent@mkopo.test")),
         changed("screen", json!("/loans/?q=Wanjiru Kamau")),
         changed("screen", json!("x".repeat(201))),
+        changed("screen", json!("/loans/0254712345678")),
+        changed("screen", json!("/loans/LN-100")),
         changed("trace_id", json!("0".repeat(32))),
         changed("span_id", json!("00F067AA0BA902B7")),
         changed("ms", json!(600_001)),

@@ -1,6 +1,7 @@
 //! Traces that are exported: a payout is one trace wherever it goes on, and no receiver delays or loses one.
 
 use std::{
+    fs::{self, File},
     sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -23,6 +24,8 @@ const PAGE: &str = "00f067aa0ba902b7";
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Behaviour {
     Takes,
+    /// All but one, as it says.
+    TakesMost,
     Refuses,
     NeverAnswers,
 }
@@ -42,6 +45,10 @@ impl Receiver {
                 received.lock().unwrap_or_else(PoisonError::into_inner).extend(spans_of(&export));
                 (StatusCode::OK, Json(json!({})))
             }
+            Behaviour::TakesMost => (
+                StatusCode::OK,
+                Json(json!({"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too old"}})),
+            ),
             Behaviour::Refuses => (StatusCode::SERVICE_UNAVAILABLE, Json(json!({}))),
             Behaviour::NeverAnswers => std::future::pending().await,
         };
@@ -85,8 +92,21 @@ impl Receiver {
 
 fn spans_of(export: &Value) -> Vec<Value> {
     let each = |value: &Value, field: &str| value[field].as_array().cloned().unwrap_or_default();
-    let scopes = each(export, "resourceSpans").into_iter().flat_map(|resource| each(&resource, "scopeSpans"));
-    scopes.flat_map(|scope| each(&scope, "spans")).collect()
+    let of_resource = |of: Value| {
+        let spans = each(&of, "scopeSpans").into_iter().flat_map(|scope| each(&scope, "spans"));
+        let with_resource = |mut span: Value| {
+            span["resource"] = of["resource"]["attributes"].clone();
+            span
+        };
+        spans.map(with_resource).collect::<Vec<_>>()
+    };
+    each(export, "resourceSpans").into_iter().flat_map(of_resource).collect()
+}
+
+/// What an exported span tells of its server.
+fn of_server<'s>(span: &'s Value, name: &str) -> &'s Value {
+    let attributes = span["resource"].as_array().unwrap();
+    &attributes.iter().find(|one| one["key"] == name).unwrap()["value"]["stringValue"]
 }
 
 /// A loan that waits to be paid.
@@ -126,19 +146,26 @@ fn an_exported_payout_is_one_trace_and_what_settles_it_after_a_kill_links_to_it(
     receiver.spans_with("claim", is_named("claim"));
     drop(first);
 
-    let second = Server::start_with(&receiver.variables(), &store);
+    let named =
+        [receiver.variables().as_slice(), &[("OTEL_RESOURCE_ATTRIBUTES", "service.name=second")]].concat();
+    let second = Server::start_with(&named, &store);
     let spans = receiver.spans_with("settlement", is_named("settle"));
     let span = |name| spans.iter().find(|span| is_named(name)(span)).unwrap();
     assert_eq!(span("confirm a payout")["traceId"], TRACE);
     assert_eq!(span("claim")["traceId"], TRACE);
     assert_eq!(span("ask again")["links"][0]["traceId"], TRACE);
     assert_eq!(span("settle")["traceId"], span("ask again")["traceId"]);
+    let both = |name| [of_server(span("claim"), name), of_server(span("settle"), name)];
+    assert_eq!(both("service.name"), ["mkopo", "second"]);
+    assert_eq!(both("service.version"), [env!("CARGO_PKG_VERSION"); 2]);
+    let [first, again] = both("service.instance.id");
+    assert!(first.is_string() && first != again, "{first}");
     drop(second);
 }
 
 #[test]
 fn no_receiver_delays_or_loses_a_call_and_what_is_dropped_is_counted() {
-    for behaviour in [Behaviour::NeverAnswers, Behaviour::Refuses] {
+    for behaviour in [Behaviour::NeverAnswers, Behaviour::Refuses, Behaviour::TakesMost] {
         let folder = tempfile::tempdir().unwrap();
         let receiver = Receiver::start(behaviour);
         let server = Server::start_with(&receiver.variables(), &test_store::options(folder.path()));
@@ -150,6 +177,39 @@ fn no_receiver_delays_or_loses_a_call_and_what_is_dropped_is_counted() {
     "http://127.0.0.1:9".clone_into(&mut gone.url);
     let server = Server::start_with(&gone.variables(), &test_store::options(folder.path()));
     check_calls(&server, "gone");
+}
+
+#[test]
+fn the_log_joins_the_lines_of_a_call_to_its_trace_and_says_why_traces_are_not_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = folder.path().join("log");
+    let mut gone = Receiver::start(Behaviour::Refuses);
+    "http://127.0.0.1:9".clone_into(&mut gone.url);
+    let log = File::create(&written).unwrap();
+    let server = Server::start_with_log(&gone.variables(), log, &test_store::options(folder.path()));
+    let token = sign_in(&server.address);
+    assert_eq!(pay(&server, &token, &waiting_loan(&server, &token)), 200);
+    let line = |message: &str, about: &str| -> Value {
+        let mut found = None;
+        wait_until(message, Duration::from_secs(30), || {
+            let log = fs::read_to_string(&written).unwrap();
+            let line = log.lines().find(|line| line.contains(message) && line.contains(about));
+            found = line.map(|line| serde_json::from_str(line).unwrap());
+            found.is_some()
+        });
+        found.unwrap()
+    };
+    let answered = line("\"answered\"", "/disburse\"");
+    assert_eq!(answered["span"]["trace_id"], TRACE);
+    for message in ["payout.claimed", "payout.settled"] {
+        assert_eq!(line(message, "")["span"], answered["span"], "{message}");
+    }
+    let opened = line("\"answered\"", "/login\"");
+    for message in ["session.opened", "\"event\""] {
+        assert_eq!(line(message, "")["span"], opened["span"], "{message}");
+    }
+    let failed = line("traces.not_exported", "");
+    assert!(failed["fields"]["cause"].as_str().unwrap().contains("Connection refused"), "{failed}");
 }
 
 /// More calls than the queue has room for are answered, and the spans of some are dropped.
@@ -166,6 +226,6 @@ fn check_calls(server: &Server, receiver: &str) {
 fn dropped(server: &Server) -> u64 {
     let metrics = ureq::get(format!("http://{}/metrics", server.console)).call().unwrap();
     let metrics = metrics.into_body().read_to_string().unwrap();
-    let line = metrics.lines().find_map(|line| line.strip_prefix("mkopo_spans_dropped "));
+    let line = metrics.lines().find_map(|line| line.strip_prefix("mkopo_spans_dropped_total "));
     line.unwrap().parse().unwrap()
 }

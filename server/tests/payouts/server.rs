@@ -1,6 +1,7 @@
 //! The real server as a process, called over the network.
 
 use std::{
+    fs::File,
     io::{BufRead, BufReader, Lines},
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
@@ -35,6 +36,13 @@ impl Server {
     pub fn start_with(variables: &[(&str, &str)], store: &[String]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
         Self::run(command.envs(variables.iter().copied()).arg("serve"), store)
+    }
+
+    /// Starts a server with these environment variables, which writes what matters to `log`.
+    pub fn start_with_log(variables: &[(&str, &str)], log: File, store: &[String]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
+        command.envs(variables.iter().copied()).env("MKOPO_LOG", "info").stderr(log);
+        Self::run(command.arg("serve"), store)
     }
 
     /// Starts a server on a machine whose clock is off by `offset`, such as `+10m` or `-1h`.
@@ -74,8 +82,11 @@ impl Server {
     }
 
     fn run(command: &mut Command, store: &[String]) -> Self {
+        if !command.get_envs().any(|(name, _)| name == "MKOPO_LOG") {
+            command.env("MKOPO_LOG", "off");
+        }
         let mut process = command
-            .args(["--listen", "127.0.0.1:0", "--demo", "true", "--log", "off"])
+            .args(["--listen", "127.0.0.1:0", "--demo", "true"])
             .env("MKOPO_SESSION_MINUTES", "43200")
             .args(["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET])
             .args(store)

@@ -50,7 +50,8 @@ pub async fn unless_own<F: Future<Output = Response>>(
         call.await
     } else {
         // A caller that disconnects does not cut a payout off.
-        match world.tasks.finish(call.in_current_span()).await {
+        match world.tasks.finish(call.in_current_span().instrument(traces::logged(&format.request_id))).await
+        {
             Ok(Some(answer)) => answer,
             Ok(None) => Err(Failure::Busy),
             Err(error) => Err(Failure::internal(error)),
@@ -119,10 +120,23 @@ impl Provider {
         until: Instant,
         request: impl FnOnce() -> Result<hyper::Request<Full<Bytes>>, Failure>,
     ) -> Result<hyper::Response<hyper::body::Incoming>, Failure> {
-        let step = traces::step!("forward", otel.kind = "client", otel.status_code = field::Empty);
-        let sending = self.client.send(step.in_scope(request)?).instrument(step.clone());
+        let step = traces::step!(
+            "forward",
+            otel.kind = "client",
+            otel.status_code = field::Empty,
+            http.request.method = field::Empty,
+            http.response.status_code = field::Empty,
+        );
+        let request = step.in_scope(request)?;
+        step.record("http.request.method", traces::method_label(request.method()));
+        let sending = self.client.send(request).instrument(step.clone());
         let answer = tokio::time::timeout_at(until, sending).await;
-        if !matches!(answer, Ok(Ok(_))) {
+        let status = answer.as_ref().ok().and_then(|answer| Some(answer.as_ref().ok()?.status()));
+        if let Some(status) = status {
+            step.record("http.response.status_code", status.as_u16());
+        }
+        // For a client, also the failures that are its own.
+        if status.is_none_or(|status| status.is_client_error() || status.is_server_error()) {
             step.record("otel.status_code", "ERROR");
         }
         match answer {

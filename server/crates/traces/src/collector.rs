@@ -4,13 +4,14 @@ use std::{collections::HashMap, sync::OnceLock, time::Duration};
 
 use anyhow::{Context as _, bail};
 use opentelemetry::{
-    Context,
+    Context, KeyValue,
     trace::{Span as _, SpanContext, SpanId, TraceContextExt, TracerProvider},
 };
 use opentelemetry_sdk::{
     Resource,
     error::OTelSdkResult,
-    trace::{Sampler, SdkTracerProvider, Span, SpanData, SpanProcessor},
+    resource::{EnvResourceDetector, TelemetryResourceDetector},
+    trace::{IdGenerator, RandomIdGenerator, Sampler, SdkTracerProvider, Span, SpanData, SpanProcessor},
 };
 use parking_lot::Mutex;
 use tracing::{Metadata, Subscriber};
@@ -79,12 +80,9 @@ where
     S: Subscriber + for<'s> LookupSpan<'s> + Send + Sync,
 {
     let Some(sampling) = Sampling::of_variables()? else { return Ok(None) };
-    let resource = match given("OTEL_SERVICE_NAME") {
-        Some(_) => Resource::builder().build(),
-        None => Resource::builder().with_service_name("mkopo").build(),
-    };
+    let resource = resource();
     let builder = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOn);
-    let (builder, open) = match of_exporter("ENDPOINT") {
+    let (builder, open) = match endpoint()? {
         None => (builder.with_span_processor(Keep), Some(Mutex::default())),
         #[cfg(feature = "otlp")]
         Some(_) => (builder.with_span_processor(export::processor(&resource)?), None),
@@ -108,6 +106,31 @@ where
     let is_of_trace = filter_fn(is_of_trace).with_max_level_hint(LevelFilter::INFO);
     let is_within_trace = DynFilterFn::new(is_within_trace).with_max_level_hint(LevelFilter::INFO);
     Ok(Some(spans.with_filter(is_of_trace.and(is_within_trace))))
+}
+
+/// What is known of this process; several servers are told apart by `service.instance.id`.
+fn resource() -> Resource {
+    let instance = RandomIdGenerator::default().new_trace_id().to_string();
+    // Each replaces those before it.
+    let resource = Resource::builder_empty()
+        .with_detector(Box::new(TelemetryResourceDetector))
+        .with_service_name("mkopo")
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .with_attribute(KeyValue::new("service.instance.id", instance))
+        .with_detector(Box::new(EnvResourceDetector::new()));
+    match given("OTEL_SERVICE_NAME") {
+        Some(name) => resource.with_service_name(name).build(),
+        None => resource.build(),
+    }
+}
+
+/// The receiver of traces; `None` if they are kept.
+fn endpoint() -> anyhow::Result<Option<String>> {
+    match given("OTEL_TRACES_EXPORTER").as_deref() {
+        None | Some("otlp") => Ok(of_exporter("ENDPOINT")),
+        Some("none") => Ok(None),
+        Some(other) => bail!("OTEL_TRACES_EXPORTER is {other}; it can be otlp or none"),
+    }
 }
 
 /// Steps are taken within a trace only.
@@ -213,11 +236,12 @@ struct Sampling {
 impl Sampling {
     /// `None` if no trace is ever taken.
     fn of_variables() -> anyhow::Result<Option<Self>> {
-        let is_disabled = given("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        if given("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            return Ok(None);
+        }
         let sampler = given("OTEL_TRACES_SAMPLER");
         let sampler = sampler.as_deref().unwrap_or("parentbased_always_on");
-        let sampling = Self::of(sampler, given("OTEL_TRACES_SAMPLER_ARG").as_deref())?;
-        Ok(sampling.filter(|_| !is_disabled))
+        Self::of(sampler, given("OTEL_TRACES_SAMPLER_ARG").as_deref())
     }
 
     fn of(sampler: &str, argument: Option<&str>) -> anyhow::Result<Option<Self>> {

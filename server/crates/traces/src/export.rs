@@ -2,6 +2,8 @@
 //! or the receiver fails.
 
 use std::{
+    fs,
+    str::FromStr,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -9,15 +11,21 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
+use axum::http::{HeaderName, HeaderValue};
 use opentelemetry::Context;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use opentelemetry_sdk::{
     Resource,
     error::OTelSdkResult,
     trace::{BatchConfigBuilder, BatchSpanProcessor, Span, SpanData, SpanExporter as Export, SpanProcessor},
 };
+use parking_lot::Mutex;
+use prost::Message as _;
+use serde_json::Value;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::{
     dropped::count_dropped,
@@ -42,16 +50,21 @@ pub fn processor(resource: &Resource) -> anyhow::Result<Queue> {
         .http_status_as_error(false)
         .max_redirects(0)
         .timeout_global(Some(timeout()))
+        .tls_config(TlsConfig::builder().root_certs(authorities()?).build())
         .build();
+    check_headers()?;
+    check_compression()?;
+    let protocol = protocol()?;
+    let cause = Cause::default();
     let exporter = SpanExporter::builder()
         .with_http()
-        .with_protocol(protocol()?)
-        .with_http_client(Client(agent.into()))
+        .with_protocol(protocol)
+        .with_http_client(Client { agent: agent.into(), protocol, cause: Arc::clone(&cause) })
         .build()
         .context("the exporter of traces can't be set up: see OTEL_EXPORTER_OTLP_ENDPOINT")?;
     let max = given("OTEL_BSP_MAX_QUEUE_SIZE").and_then(|size| size.parse().ok()).unwrap_or(MAX_WAITING);
     let waiting = Arc::new(AtomicUsize::new(0));
-    let counted = Counted { exporter, waiting: Arc::clone(&waiting) };
+    let counted = Counted { exporter, waiting: Arc::clone(&waiting), cause };
     let config = BatchConfigBuilder::default().with_max_queue_size(max).build();
     let mut inner = BatchSpanProcessor::builder(counted).with_batch_config(config).build();
     // Here, because `Queue` shares it.
@@ -67,6 +80,48 @@ fn protocol() -> anyhow::Result<Protocol> {
         None | Some("http/protobuf") => Ok(Protocol::HttpBinary),
         Some("http/json") => Ok(Protocol::HttpJson),
         Some(other) => bail!("OTEL_EXPORTER_OTLP_PROTOCOL is {other}; it can be http/protobuf or http/json"),
+    }
+}
+
+/// The authorities that a receiver's certificate may be of: the system's, which may have private ones, and those of the
+/// file that `OTEL_EXPORTER_OTLP_CERTIFICATE` names.
+fn authorities() -> anyhow::Result<RootCerts> {
+    let system = rustls_native_certs::load_native_certs().certs;
+    let mut roots: Vec<_> = system.iter().map(|root| Certificate::from_der(root).to_owned()).collect();
+    if let Some(file) = of_exporter("CERTIFICATE") {
+        let unreadable = || format!("OTEL_EXPORTER_OTLP_CERTIFICATE can't be read: {file}");
+        let own = roots.len();
+        for item in parse_pem(&fs::read(&file).with_context(unreadable)?) {
+            if let PemItem::Certificate(root) = item.with_context(unreadable)? {
+                roots.push(root);
+            }
+        }
+        ensure!(roots.len() > own, "OTEL_EXPORTER_OTLP_CERTIFICATE has no certificate: {file}");
+    }
+    Ok(roots.into())
+}
+
+/// Checks the headers of exports (`OTEL_EXPORTER_OTLP_HEADERS`): the library leaves out those that it can't read. They
+/// are secret, so a wrong one is named by its place.
+fn check_headers() -> anyhow::Result<()> {
+    let headers = of_exporter("HEADERS").unwrap_or_default();
+    for (number, header) in (1..).zip(headers.split(',')).filter(|(_, header)| !header.trim().is_empty()) {
+        let is_header = header.split_once('=').is_some_and(|(name, value)| {
+            let value = value.trim();
+            HeaderName::from_str(name.trim()).is_ok()
+                && !value.is_empty()
+                && HeaderValue::from_str(value).is_ok()
+        });
+        ensure!(is_header, "OTEL_EXPORTER_OTLP_HEADERS: number {number} is not a header such as name=value");
+    }
+    Ok(())
+}
+
+/// Checks that exports are not to be compressed (`OTEL_EXPORTER_OTLP_COMPRESSION`).
+fn check_compression() -> anyhow::Result<()> {
+    match of_exporter("COMPRESSION").as_deref() {
+        None | Some("none") => Ok(()),
+        Some(other) => bail!("OTEL_EXPORTER_OTLP_COMPRESSION is {other}; it can only be none"),
     }
 }
 
@@ -111,11 +166,15 @@ impl SpanProcessor for Queue {
     }
 }
 
+/// Why the latest export failed, which the library does not tell.
+type Cause = Arc<Mutex<Option<String>>>;
+
 /// Counts what leaves the queue, and what the receiver did not take.
 #[derive(Debug)]
 struct Counted {
     exporter: SpanExporter,
     waiting: Arc<AtomicUsize>,
+    cause: Cause,
 }
 
 impl Export for Counted {
@@ -125,7 +184,8 @@ impl Export for Counted {
         let exported = self.exporter.export(batch).await;
         if let Err(error) = &exported {
             count_dropped(spans as u64);
-            tracing::warn!(%error, "traces.not_exported");
+            let cause = self.cause.lock().take();
+            tracing::warn!(%error, cause, "traces.not_exported");
         }
         exported
     }
@@ -141,15 +201,47 @@ impl Export for Counted {
 
 /// Sends by a blocking client: the queue has a thread of its own.
 #[derive(Debug)]
-struct Client(ureq::Agent);
+struct Client {
+    agent: ureq::Agent,
+    protocol: Protocol,
+    cause: Cause,
+}
+
+impl Client {
+    fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Bytes>, ureq::Error> {
+        let (parts, mut body) = self.agent.run(request)?.into_parts();
+        let body = body.with_config().limit(MAX_ANSWER).read_to_vec()?;
+        Ok(Response::from_parts(parts, Bytes::from(body)))
+    }
+
+    /// The spans that the receiver refused of those that it got, and why.
+    fn rejected(&self, answer: &[u8]) -> Option<(u64, String)> {
+        if self.protocol == Protocol::HttpJson {
+            let answer: Value = serde_json::from_slice(answer).ok()?;
+            let Value::Object(rejected) = &answer["partialSuccess"] else { return None };
+            // A number of 64 bits may be text.
+            let spans = rejected.get("rejectedSpans")?;
+            let spans = spans.as_u64().or_else(|| spans.as_str()?.parse().ok())?;
+            let reason = rejected.get("errorMessage").and_then(Value::as_str);
+            return Some((spans, reason.unwrap_or_default().to_owned()));
+        }
+        let rejected = ExportTraceServiceResponse::decode(answer).ok()?.partial_success?;
+        Some((u64::try_from(rejected.rejected_spans).ok()?, rejected.error_message))
+    }
+}
 
 #[async_trait::async_trait]
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let (parts, body) = request.into_parts();
-        let answer = self.0.run(Request::from_parts(parts, body.to_vec()))?;
-        let (parts, mut body) = answer.into_parts();
-        let body = body.with_config().limit(MAX_ANSWER).read_to_vec()?;
-        Ok(Response::from_parts(parts, Bytes::from(body)))
+        let answer = self.send(request.map(|body| body.to_vec()));
+        *self.cause.lock() = answer.as_ref().err().map(ToString::to_string);
+        let answer = answer?;
+        if answer.status().is_success()
+            && let Some((spans @ 1.., reason)) = self.rejected(answer.body())
+        {
+            count_dropped(spans);
+            tracing::warn!(spans, reason, "traces.rejected");
+        }
+        Ok(answer)
     }
 }

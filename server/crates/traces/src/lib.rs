@@ -26,5 +26,8 @@ pub use collector::{State, end, layer, state};
 pub use dropped::dropped;
 pub use kept::{Kept, KeptSpan, KeptTrace, PageSpan};
 pub use opentelemetry::trace::{SpanId, TraceId};
-pub use span::{call, current, current_id, later, of_the_first, statement, trace_id, traceparent};
+pub use span::{
+    call, current, current_id, known_method, later, logged, method_label, of_the_first, outlasting,
+    statement, trace_id, traceparent,
+};
 pub use target::is_of_trace;

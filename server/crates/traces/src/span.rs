@@ -29,10 +29,10 @@ pub fn call(kept: &Kept, method: &Method, route: &str, headers: &HeaderMap, requ
         target: "trace::root",
         parent: None,
         "call",
-        otel.name = format!("{method} {route}"),
+        otel.name = format!("{} {route}", known_method(method).unwrap_or("HTTP")),
         otel.kind = "server",
         otel.status_code = field::Empty,
-        http.request.method = method.as_str(),
+        http.request.method = method_label(method),
         http.route = route,
         http.response.status_code = field::Empty,
         mkopo.request_id = request_id,
@@ -42,6 +42,56 @@ pub fn call(kept: &Kept, method: &Method, route: &str, headers: &HeaderMap, requ
         // Fails if nobody collects traces.
         _ = span.set_parent(parent);
     }
+    collector::keep(&span, kept);
+    span
+}
+
+/// The method of a call, as OpenTelemetry names it: one that is not known may be any text of the caller.
+pub fn method_label(method: &Method) -> &'static str {
+    known_method(method).unwrap_or("_OTHER")
+}
+
+/// The name of a method of HTTP; `None` if it is none.
+pub fn known_method(method: &Method) -> Option<&'static str> {
+    Some(match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => return None,
+    })
+}
+
+/// The span of a call in the log: its id, and that of the current trace. No step is a part of it, nor the other way
+/// round, so a task of its own for a call needs both. It has the program's target, which filters of the log name.
+pub fn logged(request_id: &str) -> Span {
+    tracing::info_span!(
+        target: "mkopo",
+        parent: None,
+        "request",
+        id = %request_id,
+        trace_id = current_id().map(field::display),
+    )
+}
+
+/// A step of the current trace that may end after what it is a part of, which does not wait for it; a disabled span
+/// outside of a trace.
+pub fn outlasting(kept: &Kept, name: &str) -> Span {
+    if current_id().is_none() {
+        return Span::none();
+    }
+    let span = tracing::info_span!(
+        target: "trace::step",
+        parent: None,
+        "outlasting",
+        otel.name = name,
+        otel.status_code = field::Empty,
+    );
+    // Fails if nobody collects traces.
+    _ = span.set_parent(Span::current().context());
     collector::keep(&span, kept);
     span
 }
@@ -127,8 +177,19 @@ fn context_of(traceparent: &str) -> SpanContext {
 fn parent(headers: &HeaderMap) -> Context {
     // Several of them name no trace.
     let mut named = headers.get_all("traceparent").iter();
-    let (Some(_), None) = (named.next(), named.next()) else { return Context::new() };
+    let (Some(only), None) = (named.next(), named.next()) else { return Context::new() };
+    if !is_traceparent(only.as_bytes()) {
+        return Context::new();
+    }
     let text = |name: &str| Some((name.to_owned(), headers.get(name)?.to_str().ok()?.to_owned()));
     let texts: HashMap<String, String> = ["traceparent", "tracestate"].into_iter().filter_map(text).collect();
     TraceContextPropagator::new().extract_with_context(&Context::new(), &texts)
+}
+
+/// Returns whether `text` has the form of a `traceparent`, which the library's own parser does not check.
+fn is_traceparent(text: &[u8]) -> bool {
+    let is_hex = |part: &[u8]| part.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let parts: Vec<&[u8]> = text.split(|byte| *byte == b'-').collect();
+    matches!(parts[..], [[_, _], trace_id, span_id, [_, _]] if trace_id.len() == 32 && span_id.len() == 16)
+        && parts.into_iter().all(is_hex)
 }

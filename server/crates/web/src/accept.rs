@@ -15,10 +15,14 @@ pub fn asks_for_page(headers: &HeaderMap) -> bool {
 
 /// Returns whether the caller names this media type in what it accepts.
 pub fn asks_for(headers: &HeaderMap, essence: &str) -> bool {
-    items(headers, header::ACCEPT).any(|item| {
-        let (name, quality) = quality(item);
-        name.eq_ignore_ascii_case(essence) && quality > 0
-    })
+    preference(headers, essence) > 0
+}
+
+/// The quality value that the caller gives this media type, in thousandths; 0 if it does not name it.
+pub fn preference(headers: &HeaderMap, essence: &str) -> u16 {
+    let named = items(headers, header::ACCEPT).map(quality);
+    let named = named.filter(|(name, _)| name.eq_ignore_ascii_case(essence));
+    named.map(|(_, quality)| quality).max().unwrap_or_default()
 }
 
 /// Splits an item of an `Accept…` header into its name and its quality value in thousandths. An

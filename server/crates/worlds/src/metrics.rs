@@ -1,6 +1,9 @@
 //! Metrics for operators, in the formats of Prometheus and `OpenMetrics`.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
 
 use axum::http::{Method, StatusCode};
 use prometheus_client::{
@@ -118,9 +121,9 @@ metrics! {
     requests: Family<Call, HistogramWithExemplars<Example>, fn() -> HistogramWithExemplars<Example>> =
         Family::new_with_constructor(|| HistogramWithExemplars::new(SECONDS.into_iter())),
         "mkopo_http_request_duration_seconds", "Duration of HTTP requests, by method, route and status";
-    log_lines_lost: Gauge = Gauge::default(),
+    log_lines_lost: Counter = Counter::default(),
         "mkopo_log_lines_lost", "Log lines that could not be written since the start";
-    spans_dropped: Gauge = Gauge::default(),
+    spans_dropped: Counter = Counter::default(),
         "mkopo_spans_dropped", "Spans of traces that were not kept or not exported since the start";
 
     payouts_settled: Family<Settled, Counter> = Family::default(),
@@ -172,7 +175,11 @@ impl Metrics {
     /// Counts a call, with its trace as an example. `route` is the template that its path matched, which keeps the
     /// labels few.
     pub fn answered(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
-        let labels = Call { method: method_label(method), route: route.to_owned(), status: status.as_u16() };
+        let labels = Call {
+            method: traces::known_method(method).unwrap_or("other"),
+            route: route.to_owned(),
+            status: status.as_u16(),
+        };
         let example = traces::current_id().map(|id| [("trace_id", id.to_string())]);
         self.requests.get_or_create(&labels).observe(took.as_secs_f64(), example, None);
     }
@@ -224,8 +231,9 @@ impl Metrics {
         for (checked, calls) in forwarded.iter().flat_map(|(checked, not)| [("yes", checked), ("no", not)]) {
             self.provider_calls.get_or_create(&Forwarded { checked }).set(gauge(*calls));
         }
-        self.log_lines_lost.set(gauge(log_lines_lost));
-        self.spans_dropped.set(gauge(traces::dropped()));
+        // Counted elsewhere, without a break.
+        self.log_lines_lost.inner().store(log_lines_lost, Relaxed);
+        self.spans_dropped.inner().store(traces::dropped(), Relaxed);
         let mut others = Registry::default();
         if let Some(open) = event_streams {
             let streams = Gauge::<i64>::default();
@@ -312,19 +320,6 @@ pub async fn keep_current(metrics: Arc<Metrics>, slices: Slices) {
     loop {
         metrics.refresh(&slices).await;
         tokio::time::sleep(REFRESH_INTERVAL).await;
-    }
-}
-
-fn method_label(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => "other",
     }
 }
 

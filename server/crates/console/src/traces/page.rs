@@ -48,22 +48,26 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 }
 
 fn none(found: &[Trace]) -> Option<AnyView> {
-    found.is_empty().then(|| {
-        empty_state(
-            Icon::EMPTY,
-            "No such trace",
-            "Each server keeps the latest 200 of its own, until it stops. A page's calls can be found once they have ended.",
-        )
-    })
+    let text = elsewhere().unwrap_or(
+        "Each server keeps the latest 200 of its own, until it stops. A page's calls can be found once they have ended.",
+    );
+    found.is_empty().then(|| empty_state(Icon::EMPTY, "No such trace", text))
+}
+
+/// Why no trace is kept here; `None` if traces are.
+fn elsewhere() -> Option<&'static str> {
+    match traces::state() {
+        State::Kept => None,
+        State::Exported => {
+            Some("Traces are exported to the receiver that OTEL_EXPORTER_OTLP_ENDPOINT names.")
+        }
+        State::Off => Some("Traces are off: see OTEL_TRACES_SAMPLER and OTEL_SDK_DISABLED."),
+    }
 }
 
 fn listed(found: &[Outline]) -> AnyView {
     if found.is_empty() {
-        let text = match traces::state() {
-            State::Kept => "The portal's calls appear here, with their steps and statements.",
-            State::Exported => "They are exported to the receiver that OTEL_EXPORTER_OTLP_ENDPOINT names.",
-            State::Off => "They are off: see OTEL_TRACES_SAMPLER and OTEL_SDK_DISABLED.",
-        };
+        let text = elsewhere().unwrap_or("The portal's calls appear here, with their steps and statements.");
         return empty_state(Icon::TRACE, "No traces", text);
     }
     let rows = found.iter().map(|trace| {

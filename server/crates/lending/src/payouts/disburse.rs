@@ -67,8 +67,9 @@ pub async fn disburse(
         traceparent: traces::traceparent(),
     };
     // A separate task: a payout must not stop halfway because the caller disconnects.
-    let payout = payouts.world.tasks.finish(claim_pay_settle(payouts.clone(), claim).in_current_span());
-    match payout.await {
+    let logged = traces::logged(&claim.format.request_id);
+    let payout = claim_pay_settle(payouts.clone(), claim).in_current_span().instrument(logged);
+    match payouts.world.tasks.finish(payout).await {
         Ok(Some(reply)) => reply,
         Ok(None) => Err(Failure::NotCommitted),
         Err(panicked) => Err(Failure::internal(panicked)),
@@ -85,8 +86,10 @@ async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failu
 
     let generation = payment.copy.generation;
     // The payment continues after the answer stops waiting for it.
-    let paying =
-        payouts.world.tasks.spawn_background(pay_and_settle(payouts.clone(), payment).in_current_span());
+    let paying = pay_and_settle(payouts.clone(), payment)
+        .instrument(traces::outlasting(&payouts.world.traces, "pay"))
+        .instrument(traces::logged(&format.request_id));
+    let paying = payouts.world.tasks.spawn_background(paying);
     let paid = tokio::select! {
         paid = paying => paid.ok().flatten().unwrap_or(Paid::Unknown),
         () = payouts.world.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
