@@ -22,3 +22,4 @@ export { Person } from './ui/Person';
 export { PreferenceFields } from './ui/PreferenceFields';
 export { SearchBox } from './ui/SearchBox';
 export { ThemeProvider } from './ui/ThemeProvider';
+export { useAddressState } from './ui/useAddressState';

@@ -38,6 +38,7 @@ const swahili: ShellTexts = {
   retry: 'Jaribu tena',
   details: 'Maelezo',
   copyDetails: 'Nakili maelezo',
+  notReached: 'Tovuti haikuweza kufikiwa. Angalia mtandao wako kisha ujaribu tena.',
   fileNotLoaded: 'Faili ya ukurasa huu haikuweza kupakiwa. Angalia mtandao wako kisha upakie ukurasa upya.',
 };
 

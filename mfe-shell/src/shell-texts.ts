@@ -41,6 +41,7 @@ const english = {
   retry: 'Retry',
   details: 'Details',
   copyDetails: 'Copy details',
+  notReached: 'The portal could not be reached. Check your connection and try again.',
   fileNotLoaded: 'A file of this page could not be loaded. Check your connection and reload the page.',
 };
 

@@ -1,8 +1,9 @@
-import { acts, session, setPortalSettings } from 'mfe-kit';
+import { acts, queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   collectNotifications,
   failure,
+  hold,
   preferences,
   profile,
   renderSlice,
@@ -12,6 +13,7 @@ import {
   waitFor,
   within,
 } from 'mfe-kit/testing';
+import { act } from 'react';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import slice from '../slice';
 
@@ -148,13 +150,18 @@ test('a phone number that was changed elsewhere asks for the password after all'
   expect(received[0]?.body).toMatchObject({ current_password: 'Mkopo-demo-1' });
 });
 
+const BAD_NAME = 'Enter a name of 1 to 64 visible characters.';
+const BAD_PHONE = 'Enter a Kenyan mobile number such as +254712345678.';
+const TAKEN = 'Another account has this phone number.';
+
 test.for([
-  ['first_name', 'First Name', 'first_name must have 1 to 64 characters that can be seen.'],
-  ['last_name', 'Last Name', 'last_name must have 1 to 64 characters that can be seen.'],
-  ['phone_number', 'Phone Number', 'Another account has this phone number.'],
-] as const)('what is refused about %s is said at the field %s', async ([name, label, text]) => {
+  ['first_name', 'First Name', 'first_name must have 1 to 64 characters.', BAD_NAME],
+  ['last_name', 'Last Name', 'last_name must have 1 to 64 characters.', BAD_NAME],
+  ['phone_number', 'Phone Number', 'phone_number must be a Kenyan mobile number.', BAD_PHONE],
+  ['phone_number', 'Phone Number', TAKEN, TAKEN],
+] as const)('what is refused about %s is said at the field %s', async ([name, label, refusal, text]) => {
   const user = await changePhone();
-  answer('put', PROFILE, 422, failure(text, 'invalid_request', name));
+  answer('put', PROFILE, 422, failure(refusal, 'invalid_request', name));
   await user.type(field('Current Password'), 'Mkopo-demo-1{Enter}');
   await waitFor(() => expect(field(label)).toHaveFocus());
   expect(field(label)).toBeInvalid();
@@ -213,6 +220,8 @@ test('a wrong old password is said at its field, which has the focus', async () 
     expect(dialog.getByLabelText('Current Password')).toHaveAccessibleDescription('Incorrect password.'),
   );
   await waitFor(() => expect(dialog.getByLabelText('Current Password')).toHaveFocus());
+  await user.keyboard('x');
+  expect(dialog.getByLabelText('Current Password')).toBeValid();
 });
 
 test.for([
@@ -245,6 +254,28 @@ test('Enable turns sign-in codes on, with the password, and Disable turns them o
   expect(await screen.findByText('On: a code by e-mail when you sign in')).toBeVisible();
   expect(received[0]?.body).toEqual({ required: true, password: 'Mkopo-demo-1' });
   expect(await screen.findByRole('button', { name: 'Disable', description: 'Two-Factor Authentication' }));
+});
+
+test('a wrong password for sign-in codes is said at its field until something is typed', async () => {
+  const user = await open();
+  answer('put', CODE, 400, failure('invalid password', 'invalid_password'));
+  await user.click(button('Enable'));
+  const password = within(await screen.findByRole('dialog')).getByLabelText('Password');
+  await user.type(password, 'Mkopo-demo-2{Enter}');
+  await waitFor(() => expect(password).toHaveAccessibleDescription('Incorrect password.'));
+  await user.type(password, 'x');
+  expect(password).toBeValid();
+});
+
+test('a profile that can’t be read again keeps what is being typed', async () => {
+  const user = await open();
+  await user.click(button('Edit Profile'));
+  await user.type(field('Last Name'), ' Odhiambo');
+  unreachable('get', PROFILE);
+  await act(() => queryClient.invalidateQueries({ queryKey: queryKeys.profile }));
+  expect(await screen.findByText('This could not be read again and may be out of date.')).toBeVisible();
+  expect(field('Last Name')).toHaveValue('Otieno Odhiambo');
+  expect(field('Last Name')).toHaveFocus();
 });
 
 test('Manage lists the sessions, and ends another one', async () => {
@@ -303,6 +334,21 @@ test('preferences are for every role', async () => {
       rules: null,
     }),
   );
+});
+
+test('what is changed while the preferences are saved stays', async () => {
+  const user = await open();
+  const held = hold();
+  const shown = collectNotifications();
+  const saved = { preferences: preferences({ notify_by_sms: true }), rules: null };
+  answer('put', '/api/v1/settings', 200, saved, { until: held.back });
+  await user.click(await screen.findByRole('switch', { name: 'SMS Notifications' }));
+  await user.click(button('Save Preferences'));
+  await user.click(screen.getByRole('switch', { name: 'Email Notifications' }));
+  held.release();
+  await waitFor(() => expect(shown.at(-1)?.message).toBe('Your preferences are saved.'));
+  for (const label of ['SMS Notifications', 'Email Notifications'])
+    expect(screen.getByRole('switch', { name: label })).toBeChecked();
 });
 
 test('a profile that can’t be loaded says so', async () => {

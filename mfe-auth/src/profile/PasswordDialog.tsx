@@ -50,7 +50,11 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
   const field = (key: keyof typeof EMPTY) => ({
     value: typed[key],
     disabled: change.isPending,
-    onChange: (password: string) => setTyped((before) => ({ ...before, [key]: password })),
+    onChange: (password: string) => {
+      // The server's answer about a field is about what was sent.
+      if (refused) change.reset();
+      setTyped((before) => ({ ...before, [key]: password }));
+    },
   });
   return (
     <WithPasswordForm

@@ -26,9 +26,14 @@ export function PreferencesCard() {
   const save = useMutation({
     mutationFn: (preferences: Schema<'Preferences'>) =>
       dataOf(api.PUT('/api/v1/settings', { body: { preferences, rules: null } })),
-    onSuccess: ({ preferences: saved }) => {
+    onSuccess: ({ preferences: saved }, sent) => {
       queryClient.setQueryData(preferencesQuery().queryKey, saved);
-      setChanged({});
+      // What was changed meanwhile stays.
+      setChanged((before) =>
+        Object.fromEntries(
+          Object.entries(before).filter(([key, value]) => value !== sent[key as keyof typeof sent]),
+        ),
+      );
       notify({ type: 'success', message: texts.preferencesSaved });
       followPreferences(saved);
     },

@@ -60,7 +60,11 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
         value={password}
         error={isRefused ? texts.wrongPassword : undefined}
         disabled={change.isPending}
-        onChange={setPassword}
+        onChange={(given) => {
+          // The server's answer about a field is about what was sent.
+          if (isRefused) change.reset();
+          setPassword(given);
+        }}
       />
     </WithPasswordForm>
   );

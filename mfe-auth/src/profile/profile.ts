@@ -28,11 +28,14 @@ export function sessionsQuery() {
   });
 }
 
-/** The texts of a failure, with one of its own for a wrong password. */
-export function failureOf(sentence: string, { wrongPassword }: ProfileTexts): FailureTexts {
+/** The texts of a failure, with some of its own. */
+export function failureOf(sentence: string, { wrongPassword, phoneTaken }: ProfileTexts): FailureTexts {
   return {
     reads: 'message',
-    replacements: { 'invalid password': wrongPassword },
+    replacements: {
+      'invalid password': wrongPassword,
+      'another account has this phone number.': phoneTaken,
+    },
     withoutText: sentence,
     otherwise: sentence,
   };
@@ -68,5 +71,8 @@ export function refusedField(
   const field = PERSONAL_FIELDS.find((name) => name === error.field);
   if (!field) return null;
   if (field === 'current_password') return { field, text: texts.enterPassword };
+  // A text with the field's name in the contract is for programmers.
+  if (error.serverText.includes(field))
+    return { field, text: field === 'phone_number' ? texts.badPhone : texts.badName };
   return { field, text: failureText(failureOf(texts.saveFailed, texts), error) };
 }

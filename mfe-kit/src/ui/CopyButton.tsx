@@ -6,18 +6,20 @@ import { Unseen } from './Unseen';
 
 const SHOWN_MS = 2000;
 
+const ICONS = { copied: 'check', notCopied: 'alert' } as const;
+
 /**
  * Copies `text`; `label` names the action, such as 'Copy phone number'. Draws nothing where the browser
- * offers no clipboard, which it does on HTTPS pages and on localhost only.
+ * offers no clipboard, which it does on HTTPS pages and on localhost only; it may refuse to use it, too.
  */
 export function CopyButton({ text, label }: { text: string; label: string }) {
-  const [isCopied, setCopied] = useState(false);
+  const [result, setResult] = useState<'copied' | 'notCopied' | null>(null);
 
   useEffect(() => {
-    if (!isCopied) return;
-    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    if (!result) return;
+    const timer = setTimeout(() => setResult(null), SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [isCopied]);
+  }, [result]);
 
   if (!('clipboard' in navigator)) return null;
   return (
@@ -27,11 +29,16 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
         className={classes.copy}
         aria-label={label}
         title={label}
-        onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+        onClick={() =>
+          void navigator.clipboard.writeText(text).then(
+            () => setResult('copied'),
+            () => setResult('notCopied'),
+          )
+        }
       >
-        <Icon name={isCopied ? 'check' : 'copy'} size={15} />
+        <Icon name={result ? ICONS[result] : 'copy'} size={15} />
       </button>
-      <Unseen role="status">{isCopied ? uiTexts().copied : ''}</Unseen>
+      <Unseen role="status">{result ? uiTexts()[result] : ''}</Unseen>
     </>
   );
 }

@@ -1,6 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, type FailureTexts, listOf } from 'mfe-kit';
-import { answer, failure, hold, pendingLoan, renderPart, screen, unreachable } from 'mfe-kit/testing';
+import { api, type FailureTexts, listOf, queryClient, setPortalSettings } from 'mfe-kit';
+import {
+  answer,
+  failure,
+  hold,
+  pendingLoan,
+  renderPart,
+  screen,
+  unreachable,
+  waitFor,
+} from 'mfe-kit/testing';
+import { act } from 'react';
 import { expect, test } from 'vitest';
 import { QueryStates } from './QueryStates';
 
@@ -11,7 +21,12 @@ function Loans() {
   const query = useQuery({ queryKey: ['sample'], queryFn: () => listOf(api.GET(PENDING)) });
   return (
     <QueryStates query={query} failure={TEXTS} header={<h1>Loans</h1>}>
-      {(loans) => <p>{loans.length} loan(s)</p>}
+      {(loans) => (
+        <label>
+          <span>{loans.length} loan(s)</span>
+          <input aria-label="Note" />
+        </label>
+      )}
     </QueryStates>
   );
 }
@@ -39,4 +54,35 @@ test('the header stands above the failure, in the texts that are given', async (
   renderPart(<Loans />);
   expect(await screen.findByRole('alert')).toHaveTextContent(/^ErrorFailed to fetch$/);
   expect(screen.getByRole('heading', { name: 'Loans' })).toBeVisible();
+});
+
+/** Draws a list whose next read fails, and types beside it. */
+async function failAgain() {
+  answer('get', PENDING, 200, [pendingLoan()]);
+  const { user } = renderPart(<Loans />);
+  await user.type(await screen.findByLabelText('Note'), 'call first');
+  unreachable('get', PENDING);
+  await act(() => queryClient.refetchQueries());
+  return user;
+}
+
+test('where screens are live, what could not be read again stays, with what is typed, until Retry has read it', async () => {
+  setPortalSettings({ screens: 'live' });
+  const user = await failAgain();
+  const line = await screen.findByRole('status');
+  expect(line).toHaveTextContent('This could not be read again and may be out of date.');
+  expect(screen.getByText('1 loan(s)')).toBeVisible();
+  expect(screen.getByLabelText('Note')).toHaveValue('call first');
+  expect(screen.getByLabelText('Note')).toHaveFocus();
+  answer('get', PENDING, 200, [pendingLoan(), pendingLoan()]);
+  await user.click(screen.getByRole('button', { name: 'Retry' }));
+  expect(await screen.findByText('2 loan(s)')).toBeVisible();
+  await waitFor(() => expect(screen.queryByRole('status')).toBeNull());
+  expect(screen.getByLabelText('Note')).toHaveValue('call first');
+});
+
+test('where they are as specified, the failure takes its place', async () => {
+  await failAgain();
+  expect(await screen.findByRole('alert')).toHaveTextContent(/^ErrorFailed to fetch$/);
+  expect(screen.queryByText('1 loan(s)')).toBeNull();
 });

@@ -1,8 +1,11 @@
-import type { UseQueryResult } from '@tanstack/react-query';
-import { type FailureTexts, failureText } from 'mfe-kit';
+import { useMutation, type UseQueryResult } from '@tanstack/react-query';
+import { type FailureTexts, failureText, isLive, queryClient } from 'mfe-kit';
 import type { ReactNode } from 'react';
+import { Button } from './Button';
 import { Card } from './Card';
+import classes from './QueryStates.module.css';
 import { FailedState, LoadingState } from './StatePanel';
+import { uiTexts } from './ui-texts';
 
 interface QueryStatesProps<Data> {
   query: UseQueryResult<Data>;
@@ -14,9 +17,13 @@ interface QueryStatesProps<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** The data of a query, or in its place the loading or the failed state. */
+/**
+ * The data of a query, or in its place the loading or the failed state. Where the screens are live, data that could not
+ * be read again stays, with what is typed on it, below a line that says so.
+ */
 export function QueryStates<Data>({ query, failure, header, children }: QueryStatesProps<Data>) {
-  if (query.isPending || query.isError)
+  const { data } = query;
+  if (query.isPending || data === undefined || (query.isError && !isLive()))
     return (
       <>
         {header}
@@ -29,5 +36,26 @@ export function QueryStates<Data>({ query, failure, header, children }: QuerySta
         </Card>
       </>
     );
-  return children(query.data);
+  return (
+    <>
+      {query.isError ? <Outdated /> : null}
+      {children(data)}
+    </>
+  );
+}
+
+function Outdated() {
+  const again = useMutation({
+    mutationFn: () =>
+      queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' }),
+    meta: { act: 'try again' },
+  });
+  return (
+    <div className={classes.outdated}>
+      <span role="status">{uiTexts().outdated}</span>
+      <Button size="small" onClick={() => again.mutate()}>
+        {uiTexts().retry}
+      </Button>
+    </div>
+  );
 }

@@ -51,6 +51,15 @@ test.for([
   expect(statsOf([], [before, paid(20, start)], NOW)[figure]).toBe(20);
 });
 
+test('a payout dated after today counts towards neither today nor the week', () => {
+  const figures = statsOf(
+    [],
+    [paid(1, '2026-11-14T20:59:59.999Z'), paid(20, '2026-11-14T21:00:00.000Z')],
+    NOW,
+  );
+  expect(figures).toMatchObject({ totalDisbursed: 21, disbursedToday: 1, disbursedThisWeek: 1 });
+});
+
 test('REQ-187 REQ-188 REQ-189 REQ-190 REQ-191 recent activity is the latest payout, approval and failure, newest first', () => {
   const { recentActivities } = statsOf(
     [approved('LN-OLD', '2026-11-10T08:00:00Z'), approved('LN-NEW', '2026-11-13T08:00:00Z')],

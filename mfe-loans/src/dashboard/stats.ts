@@ -29,10 +29,14 @@ export interface DashboardStats {
   recentActivities: Activity[];
 }
 
-/** The figures of the two lists at a time: today starts at midnight in the deployment's time zone, the week seven days before. */
+/**
+ * The figures of the two lists at a time: today starts at midnight in the deployment's time zone, the week seven days
+ * before. Both end with today; the clock may have been set back since a payout.
+ */
 export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date): DashboardStats {
   const today = startOfDay(now).getTime();
   const week = startOfDay(now, 7).getTime();
+  const tomorrow = startOfDay(now, -1).getTime();
   const stats = { totalDisbursed: 0, disbursedToday: 0, disbursedThisWeek: 0, unreadablePayouts: 0 };
   for (const payout of payouts) {
     const { status, amount, date } = payout;
@@ -41,8 +45,8 @@ export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date): D
     if (!isCounted || status !== 'success' || amount === null) continue;
     const time = Date.parse(date);
     stats.totalDisbursed += amount;
-    if (time >= today) stats.disbursedToday += amount;
-    if (time >= week) stats.disbursedThisWeek += amount;
+    if (time >= today && time < tomorrow) stats.disbursedToday += amount;
+    if (time >= week && time < tomorrow) stats.disbursedThisWeek += amount;
   }
   const pendingLoans = loans.filter(isLoanReadable);
   return {

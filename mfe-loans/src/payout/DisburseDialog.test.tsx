@@ -6,6 +6,7 @@ import {
   disbursementRecord,
   failure,
   garbled,
+  hold,
   pendingLoan,
   preferences,
   provider,
@@ -636,6 +637,45 @@ describe('where the screens are live', () => {
     await waitFor(() => expect(keys).toHaveLength(3));
     expect(keys[1]).not.toBe(keys[0]);
     expect(keys[2]).toBe(keys[1]);
+  });
+
+  /** Achieng signs out, and Baraka signs in. */
+  const changeUser = () =>
+    act(() => {
+      session.clear();
+      session.signIn({ token: 'token-2', username: 'Baraka', email: 'baraka@mkopo.test' });
+    });
+
+  test('a refused payment is not tried again for whoever signs in next', async () => {
+    ruled({ auto_retry: true });
+    const received = answer('post', DISBURSE, 422, refusal);
+    await confirm();
+    await waitFor(() => expect(received).toHaveLength(1));
+    changeUser();
+    await pass(10_000);
+    expect(received).toHaveLength(1);
+  });
+
+  test('in a page that another tab signs in for somebody else, the refusal stays the outcome', async () => {
+    ruled({ auto_retry: true });
+    const received = answer('post', DISBURSE, 422, refusal);
+    await confirm();
+    await waitFor(() => expect(received).toHaveLength(1));
+    localStorage.setItem('auth_token', 'token-2');
+    await pass(2000);
+    expect(await dialog('Disbursement Failed')).toHaveTextContent(REFUSAL);
+    expect(received).toHaveLength(1);
+  });
+
+  test('a payout that waits for the rules is not sent for whoever signs in next', async () => {
+    const held = hold();
+    answer('get', PREFERENCES, 200, preferences(), { until: held.back });
+    const received = answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
+    await confirm();
+    changeUser();
+    held.release();
+    await pass(1000);
+    expect(received).toHaveLength(0);
   });
 
   test('any other failure is not tried again', async () => {

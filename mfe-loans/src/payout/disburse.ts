@@ -34,15 +34,20 @@ const RETRY_AFTER_MS = 2000;
 /**
  * Pays out. Only an outcome that is known not to have paid is followed by another attempt, if the deployment's
  * rules say so. Each attempt has a new key, which is kept in the request: if the last outcome is unknown, 'Try
- * Again' repeats that attempt and no earlier one.
+ * Again' repeats that attempt and no earlier one. Nothing is sent after the session that confirmed: the next one in
+ * this browser may be somebody else's.
  */
 export async function disburse(request: PayoutRequest): Promise<PayoutResponse> {
+  const { token } = session;
+  let failure: unknown = new Error('The session that confirmed the payout has ended');
   const rules = isLive() ? await payoutRules() : null;
   for (let retries = rules?.auto_retry ? rules.retry_attempts : 0; ; retries -= 1) {
+    if (session.token !== token) throw failure;
     try {
       return await send(request);
     } catch (error) {
       if (retries <= 0 || !isKnownUnpaid(error)) throw error;
+      failure = error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
       request.idempotencyKey = newKey();
     }

@@ -1,3 +1,4 @@
+import { fireEvent } from '@testing-library/react';
 import { queryClient, queryKeys, setPortalSettings } from 'mfe-kit';
 import {
   answer,
@@ -193,6 +194,19 @@ test('the address keeps search, band and sort', async () => {
   onTestFinished(() => window.history.replaceState(null, ''));
   await user.click(screen.getByRole('button', { name: 'Back' }));
   await screen.findByRole('table');
+  expect(shownCustomers()).toEqual(['Wanjiku', 'Fatuma', 'Brian']);
+});
+
+test('clicks right after typing keep what was typed, and each other', async () => {
+  const { router } = await open('/pending-loans?from=mail');
+  act(() => {
+    fireEvent.change(screen.getByRole('searchbox'), { target: { value: 'a' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Customer' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Customer' }));
+  });
+  await waitFor(() =>
+    expect(router.state.location.search).toBe('?from=mail&search=a&sort=customer.name%3Adescending'),
+  );
   expect(shownCustomers()).toEqual(['Wanjiku', 'Fatuma', 'Brian']);
 });
 

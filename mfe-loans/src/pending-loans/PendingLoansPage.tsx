@@ -91,7 +91,7 @@ export default function PendingLoansPage() {
 }
 
 function PendingLoans({ loans: rows, isBusy }: { loans: readonly Loan[]; isBusy: boolean }) {
-  const { state, change, sortBy } = useLoanListState();
+  const { state, change, filter, sortBy } = useLoanListState();
   const { search, band, sort, filters } = state;
   const texts = loansTexts();
   const columns = useMemo(() => columnsOf(texts), [texts]);
@@ -140,7 +140,7 @@ function PendingLoans({ loans: rows, isBusy }: { loans: readonly Loan[]; isBusy:
               rows={loans}
               factsOf={factsOf}
               value={filters}
-              onChange={(changes) => change({ filters: { ...filters, ...changes } })}
+              onChange={filter}
             />
           ) : (
             <Button icon={<Icon name="filter" size={15} />}>{texts.filter}</Button>

@@ -1,44 +1,45 @@
 import { isLive } from 'mfe-kit';
-import { filtersFrom, NO_FILTERS, type Sort, writeFilters } from 'mfe-kit/ui-data';
-import { useMemo } from 'react';
-import { useSearchParams } from 'react-router';
+import {
+  filtersFrom,
+  type ListFilters,
+  NO_FILTERS,
+  type Sort,
+  useAddressState,
+  writeFilters,
+} from 'mfe-kit/ui-data';
 import { BANDS, type LoanListState, SORTS } from './select-loans';
 
 /** The list's state, which is in the address, so that a reload, Back and a shared link keep it. */
 export function useLoanListState() {
-  const [params, setParams] = useSearchParams();
-  const state = useMemo(() => stateFrom(params), [params]);
-
-  function change(changes: Partial<LoanListState>) {
-    setParams(paramsOf({ ...state, ...changes }), { replace: true, preventScrollReset: true });
-  }
-
-  /** Ascending first, then alternating; there is no unsorted state in between (REQ-213). */
-  function sortBy(key: string) {
-    const isAscending = state.sort?.key === key && state.sort.direction === 'ascending';
-    change({ sort: { key, direction: isAscending ? 'descending' : 'ascending' } });
-  }
-
-  return { state, change, sortBy };
-}
-
-function stateFrom(params: URLSearchParams): LoanListState {
+  const [state, change] = useAddressState(read, write);
   return {
-    search: params.get('search') ?? '',
-    band: BANDS.find((band) => band === params.get('band')) ?? 'all',
-    sort: sortFrom(params.get('sort')),
-    filters: isLive() ? filtersFrom(params) : NO_FILTERS,
+    state,
+    change: (changes: Partial<LoanListState>) => change(() => changes),
+    filter: (changes: Partial<ListFilters>) =>
+      change(({ filters }) => ({ filters: { ...filters, ...changes } })),
+    /** Ascending first, then alternating; there is no unsorted state in between (REQ-213). */
+    sortBy: (key: string) =>
+      change(({ sort }) => {
+        const isAscending = sort?.key === key && sort.direction === 'ascending';
+        return { sort: { key, direction: isAscending ? 'descending' : 'ascending' } };
+      }),
   };
 }
 
-function paramsOf({ search, band, sort, filters }: LoanListState): URLSearchParams {
-  const params = new URLSearchParams({
-    ...(search ? { search } : {}),
-    ...(band === 'all' ? {} : { band }),
-    ...(sort ? { sort: `${sort.key}:${sort.direction}` } : {}),
-  });
-  writeFilters(params, filters);
-  return params;
+function read(address: URLSearchParams): LoanListState {
+  return {
+    search: address.get('search') ?? '',
+    band: BANDS.find((band) => band === address.get('band')) ?? 'all',
+    sort: sortFrom(address.get('sort')),
+    filters: isLive() ? filtersFrom(address) : NO_FILTERS,
+  };
+}
+
+function write(address: URLSearchParams, { search, band, sort, filters }: LoanListState) {
+  address.set('search', search);
+  address.set('band', band === 'all' ? '' : band);
+  address.set('sort', sort ? `${sort.key}:${sort.direction}` : '');
+  if (isLive()) writeFilters(address, filters);
 }
 
 function sortFrom(text: string | null): Sort | null {

@@ -223,10 +223,10 @@ test('of several tabs one has a stream and tells the others; the next one resume
   const stopOther = followEvents((what) => told.push(...what));
   onTestFinished(stopOther);
   await pass(0);
-  expect(told).toEqual(['loans', 'notifications', 'settings']);
+  expect(told).toEqual(['loans', 'notifications', 'settings', 'session']);
   one.send('id: 7\nevent: ready\ndata: {"changed":["loans"]}\n\n');
-  await vi.waitFor(() => expect(told).toHaveLength(4));
-  expect(told[3]).toBe('loans');
+  await vi.waitFor(() => expect(told).toHaveLength(5));
+  expect(told.at(-1)).toBe('loans');
   expect(changed).toEqual(['loans']);
   expect(fetched).toHaveBeenCalledOnce();
 

@@ -1,11 +1,11 @@
 import { acts, connection, session } from 'mfe-kit';
 import { readEvents, type StreamEvent } from './event-lines';
 
-/** Data that may have changed: lists, this person's bell, settings or preferences, or the session itself. */
+/** Data that may have changed: lists, this person's bell, settings or preferences, or this person's account. */
 export type Changed = 'loans' | 'notifications' | 'settings' | 'session';
 
 /** What the server says has changed if it does not know what a page has received. */
-const EVERYTHING: readonly Changed[] = ['loans', 'notifications', 'settings'];
+const EVERYTHING: readonly Changed[] = ['loans', 'notifications', 'settings', 'session'];
 
 const ADDRESS = '/api/v1/events';
 

@@ -1,4 +1,4 @@
-import { currentUserQuery, preferencesQuery, queryClient, queryKeys } from 'mfe-kit';
+import { ApiError, currentUserQuery, preferencesQuery, queryClient, queryKeys } from 'mfe-kit';
 import type { Changed } from './event-stream';
 
 /** The maximum delay before changed data is read again; random, so that open pages do not all ask at once. */
@@ -24,6 +24,24 @@ let gathered = new Set<Changed>();
 export function followChanges(changed: readonly Changed[]): void {
   if (gathered.size === 0 && changed.length > 0) setTimeout(refresh, Math.random() * SPREAD_MS);
   for (const what of changed) if (what in OUTDATED) gathered.add(what);
+}
+
+/** Reads the account again when its role does not allow what the page offered: it was changed. Returns how to stop. */
+export function followRefusals(): () => void {
+  const follow = (error: unknown) => {
+    if (error instanceof ApiError && error.code === 'role_not_allowed') followChanges(['session']);
+  };
+  const stops = [
+    queryClient.getQueryCache().subscribe((event) => {
+      if (event.type === 'updated' && event.action.type === 'error') follow(event.action.error);
+    }),
+    queryClient.getMutationCache().subscribe((event) => {
+      if (event.type === 'updated' && event.action.type === 'error') follow(event.action.error);
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
 
 function refresh() {

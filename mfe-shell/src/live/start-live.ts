@@ -1,6 +1,6 @@
 import { language, preferencesQuery, queryClient, session } from 'mfe-kit';
 import { followEvents } from './event-stream';
-import { followChanges } from './follow-changes';
+import { followChanges, followRefusals } from './follow-changes';
 import { preferredLanguage } from './preferred-language';
 
 /** Starts what a page does by itself where the screens are live: it follows the server and the person's preferences. */
@@ -14,5 +14,6 @@ export function startLive(): void {
   };
   session.subscribe(follow);
   followEvents(followChanges);
+  followRefusals();
   follow();
 }

@@ -1,8 +1,10 @@
-import { session, setPortalSettings } from 'mfe-kit';
+import { queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   collectNotifications,
+  currentUser,
   failure,
+  hold,
   portalRules,
   preferences,
   renderPart,
@@ -11,7 +13,8 @@ import {
   waitFor,
 } from 'mfe-kit/testing';
 import { act } from 'react';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { followRefusals } from '../live/follow-changes';
 import SettingsPage from './SettingsPage';
 
 const SETTINGS = '/api/v1/settings';
@@ -97,6 +100,49 @@ test('Save Changes waits for a change, and changes are not lost without a questi
   expect(await screen.findByTestId('elsewhere')).toBeInTheDocument();
 });
 
+test('own preferences are saved without the rules, which somebody else may have changed meanwhile', async () => {
+  const user = await open();
+  const sent = answer('put', SETTINGS, 200, {
+    preferences: preferences({ notify_by_email: true }),
+    rules: portalRules({ maximum_amount: 50_000 }),
+  });
+  await user.click(screen.getByRole('switch', { name: 'Email Notifications' }));
+  await user.click(button('Save Changes'));
+  await waitFor(() => expect(value('Maximum Disbursement Amount')).toBe('50,000'));
+  expect(sent.map(({ body }) => body)).toMatchObject([
+    { preferences: { notify_by_email: true }, rules: null },
+  ]);
+});
+
+test('what is changed while the settings are saved stays, as a change that is not saved', async () => {
+  const user = await open();
+  const held = hold();
+  const saved = {
+    preferences: preferences({ notify_by_email: true, notify_by_sms: true }),
+    rules: portalRules({ confirmation_required: false, retry_attempts: 1 }),
+  };
+  answer('put', SETTINGS, 200, saved, { until: held.back });
+  const retries = screen.getByLabelText('Retry Attempts');
+  await user.clear(retries);
+  await user.type(retries, '1');
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  await user.click(screen.getByRole('switch', { name: 'Email Notifications' }));
+  await user.click(button('Save Changes'));
+  await user.type(retries, '0');
+  await user.click(screen.getByRole('switch', { name: 'SMS Notifications' }));
+  const shown = collectNotifications();
+  held.release();
+  await waitFor(() => expect(shown).toHaveLength(1));
+  expect(screen.getByText('There are changes that are not saved.')).toBeVisible();
+  const sent = answer('put', SETTINGS, 200, saved);
+  await user.click(button('Save Changes'));
+  await waitFor(() => expect(sent).toHaveLength(1));
+  expect(sent[0]?.body).toMatchObject({
+    preferences: { notify_by_email: true, notify_by_sms: false },
+    rules: { confirmation_required: false, retry_attempts: 10 },
+  });
+});
+
 test('the same amount is no change, with or without separators', async () => {
   const user = await open();
   const maximum = screen.getByLabelText('Maximum Disbursement Amount');
@@ -176,6 +222,27 @@ test('a failure stays on the page, with what was typed', async () => {
   await user.click(button('Save Changes'));
   expect(await screen.findByRole('alert')).toHaveTextContent('Not savedOnly admins can do this.');
   expect(value('Retry Attempts')).toBe('5');
+});
+
+test('settings that can’t be read again keep what is being typed', async () => {
+  const user = await open();
+  await user.clear(screen.getByLabelText('Retry Attempts'));
+  await user.type(screen.getByLabelText('Retry Attempts'), '5');
+  unreachable('get', SETTINGS);
+  await act(() => queryClient.invalidateQueries({ queryKey: queryKeys.settings }));
+  expect(await screen.findByText('This could not be read again and may be out of date.')).toBeVisible();
+  expect(value('Retry Attempts')).toBe('5');
+  expect(screen.getByLabelText('Retry Attempts')).toHaveFocus();
+});
+
+test('an admin whose role was changed is refused once, and sees no settings any more', async () => {
+  onTestFinished(followRefusals());
+  const user = await open();
+  answer('put', SETTINGS, 403, failure('Only admins can do this.', 'role_not_allowed'));
+  answer('get', '/api/v1/auth/me', 200, currentUser({ role: 'agent' }));
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  await user.click(button('Save Changes'));
+  expect(await screen.findByText('Settings are for admins')).toBeVisible();
 });
 
 test('settings that can’t be read show the server’s text', async () => {

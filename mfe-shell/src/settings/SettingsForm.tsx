@@ -40,15 +40,17 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
   const { language, time_zone, notify_by_email, notify_by_sms } = own;
   const kept: Preferences = { language, time_zone, notify_by_email, notify_by_sms };
   const preferences = { ...kept, ...changedOwn };
-  const isChanged = JSON.stringify([typed, preferences]) !== JSON.stringify([typedFrom(rules), kept]);
+  const areRulesChanged = JSON.stringify(typed) !== JSON.stringify(typedFrom(rules));
+  const isChanged = areRulesChanged || JSON.stringify(preferences) !== JSON.stringify(kept);
 
   const save = useMutation({
-    mutationFn: () => dataOf(api.PUT('/api/v1/settings', { body: { preferences, rules: rulesFrom(typed) } })),
-    onSuccess: (saved) => {
+    mutationFn: ({ body }: { typed: TypedRules; body: Schema<'NewSettings'> }) =>
+      dataOf(api.PUT('/api/v1/settings', { body })),
+    onSuccess: (saved, sent) => {
       queryClient.setQueryData(settingsQuery().queryKey, saved.rules);
       queryClient.setQueryData(preferencesQuery().queryKey, saved.preferences);
-      setChangedRules({});
-      setChangedOwn({});
+      setChangedRules((changed) => changedSince(sent.typed, changed));
+      setChangedOwn((changed) => changedSince(sent.body.preferences, changed));
       setChecked(false);
       notify({ type: 'success', message: texts.saved });
       followPreferences(saved.preferences);
@@ -81,7 +83,9 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
 
   function submit() {
     setChecked(true);
-    if (Object.keys(errorsIn(typed, longest, texts)).length === 0) save.mutate();
+    // Rules that are not changed here are not sent: somebody else may have changed them since.
+    const body = { preferences, rules: areRulesChanged ? rulesFrom(typed) : null };
+    if (Object.keys(errorsIn(typed, longest, texts)).length === 0) save.mutate({ typed, body });
     else requestAnimationFrame(() => focusFirstError(form.current));
   }
 
@@ -130,6 +134,12 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
       <LeaveDialog isChanged={isChanged} />
     </>
   );
+}
+
+/** The changes that were made after `sent` was. */
+function changedSince<T extends object>(sent: T, changed: Partial<T>): Partial<T> {
+  const isLater = ([key, value]: [string, unknown]) => value !== sent[key as keyof T];
+  return Object.fromEntries(Object.entries(changed).filter(isLater)) as Partial<T>;
 }
 
 function focusFirstError(form: HTMLElement | null) {

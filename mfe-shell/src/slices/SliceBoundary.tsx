@@ -1,4 +1,3 @@
-import { screenAct } from 'mfe-kit';
 import { Component, type ReactNode } from 'react';
 import type { SliceBuild } from '../live-slices';
 import { crashOf } from '../reports/crash';
@@ -51,22 +50,14 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
     if (this.state.error && pathname !== this.props.pathname) this.tryAgain();
   }
 
-  private tryAgain() {
+  private readonly tryAgain = () => {
     if (this.state.error instanceof SliceFailure) forgetSlice(this.props.name);
     this.setState({ error: null });
-  }
-
-  private readonly retry = () => {
-    // React keeps the result of a screen that crashed or did not load: only a reload tries again.
-    if (this.state.error instanceof SliceFailure) {
-      screenAct.tryAgain();
-      this.tryAgain();
-    } else screenAct.reload();
   };
 
   override render() {
     const { error } = this.state;
     if (!error) return this.props.children;
-    return <SliceFailed name={this.props.name} error={error} onRetry={this.retry} />;
+    return <SliceFailed name={this.props.name} error={error} onRetry={this.tryAgain} />;
   }
 }

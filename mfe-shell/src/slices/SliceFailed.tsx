@@ -1,4 +1,6 @@
+import { connection, screenAct } from 'mfe-kit';
 import { Button, Card, CopyButton, FailedState, PageHeader } from 'mfe-kit/ui';
+import { useEffect, useEffectEvent } from 'react';
 import { useScreenDrawn } from '../navigation/useScreenDrawn';
 import { overridePanel, overrides } from '../overrides/is-overriding';
 import { shellTexts } from '../shell-texts';
@@ -11,17 +13,33 @@ import classes from './SliceFailed.module.css';
 interface SliceFailedProps {
   name: string;
   error: Error;
+  /** Loads the slice again. */
   onRetry: () => void;
 }
 
-/** Shown instead of a slice's screens: what failed, what the user can do or the slice's own sentence about that, details for support, and Retry. */
+/**
+ * Shown instead of a slice's screens: what failed, what the user can do or the slice's own sentence about that, details
+ * for support, and Retry. A slice that could not be loaded is loaded again once the portal is back, too.
+ */
 export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
   const isLoadFailure = error instanceof SliceFailure;
   const isOverride = isLoadFailure && Object.hasOwn(overrides(), name);
   const advice = useBrought().failures[name]?.[isLoadFailure ? 'load' : 'crash'];
   useScreenDrawn(error);
   const texts = shellTexts();
-  const what = isLoadFailure ? `${name} ${error.version}` : name;
+  const what = isLoadFailure && error.version ? `${name} ${error.version}` : name;
+  const followConnection = useEffectEvent(() => {
+    if (connection.isOnline && isLoadFailure) onRetry();
+  });
+  useEffect(() => connection.subscribe(followConnection), []);
+
+  function retry() {
+    // React keeps the result of a screen that crashed or did not load: only a reload tries again.
+    if (!isLoadFailure) return screenAct.reload();
+    screenAct.tryAgain();
+    onRetry();
+  }
+
   return (
     <div className={classes.page}>
       <PageHeader
@@ -34,7 +52,7 @@ export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
           message={failureSentence(error)}
           action={
             <div className={classes.acts}>
-              <Button type="primary" onClick={onRetry}>
+              <Button type="primary" onClick={retry}>
                 {texts.retry}
               </Button>
               {isOverride ? <Button onClick={() => overridePanel.set(true)}>{texts.overrides}</Button> : null}

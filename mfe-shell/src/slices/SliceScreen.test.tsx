@@ -1,4 +1,7 @@
-import { answer, screen, unreachable, within } from 'mfe-kit/testing';
+import { act } from '@testing-library/react';
+import { connection } from 'mfe-kit';
+import { answer, provider, screen, unreachable, within } from 'mfe-kit/testing';
+import { http, HttpResponse } from 'msw';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { build, goLive, heading, open, PORTAL, SHELL, slice, storeUser } from '../testing/portal';
 import { loadBuild, WrongShell } from './federation';
@@ -81,7 +84,9 @@ test('without the list of slices the layout still works, and Retry requests the 
   unreachable('get', '/slices.json');
   for (const name of ['mfe-loans']) forgetSlice(name);
   const { click } = await open('/');
-  expect(await screen.findByText('mfe-loans unknown', {})).toBeVisible();
+  expect(await screen.findByText('mfe-loans')).toBeVisible();
+  const sentence = 'The portal could not be reached. Check your connection and try again.';
+  expect(screen.getByText(sentence)).toBeVisible();
   await click(screen.getByRole('link', { name: 'Settings' }));
   expect(await heading('Settings')).toBeVisible();
 
@@ -89,6 +94,21 @@ test('without the list of slices the layout still works, and Retry requests the 
   answer('get', '/slices.json', 200, { portal: PORTAL, shell: SHELL, slices });
   await click(screen.getByRole('link', { name: 'Dashboard' }));
   await click(await screen.findByRole('button', { name: 'Retry' }));
+  expect(await heading('Dashboard')).toBeVisible();
+});
+
+test('a slice that was opened while offline is loaded once the portal is back', async () => {
+  connection.start();
+  unreachable('get', '/slices.json');
+  provider.use(http.head('http://portal.test/slices.json', () => HttpResponse.error()));
+  act(() => void window.dispatchEvent(new Event('offline')));
+  forgetSlice('mfe-loans');
+  await open('/');
+  expect(await heading('This part of the portal could not be loaded')).toBeVisible();
+
+  provider.use(http.head('http://portal.test/slices.json', () => new HttpResponse()));
+  goLive();
+  act(() => void window.dispatchEvent(new Event('online')));
   expect(await heading('Dashboard')).toBeVisible();
 });
 

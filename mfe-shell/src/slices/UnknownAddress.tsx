@@ -1,4 +1,3 @@
-import { screenAct } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use, useReducer } from 'react';
 import { useLocation } from 'react-router';
@@ -38,7 +37,6 @@ function Found({ found, pathname, onRetry }: FoundProps) {
   const { slice, failure } = use(found);
   if (failure) {
     const retry = () => {
-      screenAct.tryAgain();
       forgetSlice(failure.slice);
       onRetry();
     };

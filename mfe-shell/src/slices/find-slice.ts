@@ -23,7 +23,7 @@ export function findSlice(pathname: string): Promise<FoundSlice> {
 }
 
 async function find(pathname: string): Promise<FoundSlice> {
-  const list = await readSliceList().catch((cause: unknown) => new SliceFailure(LIST, 'unknown', cause));
+  const list = await readSliceList().catch((cause: unknown) => new SliceFailure(LIST, null, cause));
   if (list instanceof SliceFailure) return { failure: list };
   const searches = Object.keys(list.slices).map(async (name) => {
     const slice = await loadSlice(name);

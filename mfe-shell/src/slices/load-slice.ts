@@ -29,9 +29,10 @@ export const finds = new Map<string, Promise<unknown>>();
 export class SliceFailure extends Error {
   override readonly name = 'SliceFailure';
   readonly slice: string;
-  readonly version: string;
+  /** `null` if it is not known. */
+  readonly version: string | null;
 
-  constructor(slice: string, version: string, cause: unknown) {
+  constructor(slice: string, version: string | null, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.slice = slice;
     this.version = version;
@@ -63,10 +64,10 @@ export function forgetSlice(name: string): void {
 
 async function load(name: string): Promise<Slice> {
   const list = await readSliceList().catch((cause: unknown) => {
-    throw new SliceFailure(name, 'unknown', cause);
+    throw new SliceFailure(name, null, cause);
   });
   const live = list.slices[name];
-  if (!live) throw new SliceFailure(name, 'none', new Error('No build of it is live'));
+  if (!live) throw new SliceFailure(name, null, new Error('No build of it is live'));
   if (live.previous && live.integrity && refused()[name] === live.integrity) {
     const slice = await fallBack(name, live.previous);
     loaded.set(name, { live, used: slice && live.previous, failure: CHANGED });

@@ -65,6 +65,33 @@ test('the chart is read with a slider, and a table beside it has the same', asyn
   ]);
 });
 
+test('a performance report has no outcome that has not settled, and N/A where none has', async () => {
+  const none = { payouts: 0, amount: 0 };
+  const [settled] = sampleReport().series;
+  const pending = { payouts: 2, amount: 3000 };
+  await open(
+    '/reports?type=performance',
+    sampleReport({
+      type: 'performance',
+      series: [settled!, { from: '2026-11-14T21:00:00.000Z', completed: none, failed: none, pending }],
+    }),
+  );
+  expect(screen.getByRole('slider')).toHaveAttribute(
+    'aria-valuetext',
+    'Sun, 15 Nov: Successful N/A, Failed N/A',
+  );
+  expect(screen.getByRole('figure')).not.toHaveTextContent('Pending');
+  expect(
+    table()
+      .getAllByRole('row')
+      .map(({ children }) => Array.from(children, ({ textContent }) => textContent)),
+  ).toEqual([
+    ['Day', 'Successful', 'Failed'],
+    ['Sun, 15 Nov', 'N/A', 'N/A'],
+    ['Sat, 14 Nov', '66.7%', '33.3%'],
+  ]);
+});
+
 test('an open report is the new day’s after the deployment’s midnight, and when the tab is shown again', async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
   vi.setSystemTime('2026-11-15T20:59:59.000Z');

@@ -1,7 +1,7 @@
 import { type CSSProperties, useId, useState } from 'react';
 import { Icon } from 'mfe-kit/ui';
 import classes from './OutcomeChart.module.css';
-import { type Outcome, OUTCOMES, stepsTo } from './report';
+import { type Outcome, stepsTo } from './report';
 
 declare module 'react' {
   interface CSSProperties {
@@ -15,7 +15,7 @@ export interface Bar {
   short: string;
   /** Names the bar. */
   long: string;
-  values: Record<Outcome, number>;
+  values: Record<Outcome, number | null>;
 }
 
 interface OutcomeChartProps {
@@ -23,9 +23,10 @@ interface OutcomeChartProps {
   label: string;
   /** The name of the slider's choice, such as 'Day shown above'. */
   sliderLabel: string;
-  outcomes: Record<Outcome, string>;
+  /** The outcomes that are shown, with their names. */
+  outcomes: readonly (readonly [Outcome, string])[];
   bars: readonly Bar[];
-  format: (value: number) => string;
+  format: (value: number | null) => string;
 }
 
 const ICONS = { completed: 'success', failed: 'failure', pending: 'clock' } as const;
@@ -42,12 +43,12 @@ export function OutcomeChart({ label, sliderLabel, outcomes, bars, format }: Out
   const id = useId();
   const at = Math.min(chosen, bars.length - 1);
   const current = bars[at];
-  const sum = ({ values }: Bar) => OUTCOMES.reduce((total, outcome) => total + values[outcome], 0);
+  const sum = ({ values }: Bar) => outcomes.reduce((total, [outcome]) => total + (values[outcome] ?? 0), 0);
   const steps = stepsTo(Math.max(...bars.map(sum)));
   const top = steps.at(-1) ?? 1;
   const everyNth = Math.ceil(bars.length / NAMES);
   const valueText = current
-    ? `${current.long}: ${OUTCOMES.map((outcome) => `${outcomes[outcome]} ${format(current.values[outcome])}`).join(', ')}`
+    ? `${current.long}: ${outcomes.map(([outcome, name]) => `${name} ${format(current.values[outcome])}`).join(', ')}`
     : '';
 
   return (
@@ -57,10 +58,10 @@ export function OutcomeChart({ label, sliderLabel, outcomes, bars, format }: Out
       </figcaption>
       <p className={classes.reading} aria-hidden="true">
         <strong>{current?.long}</strong>
-        {OUTCOMES.map((outcome) => (
+        {outcomes.map(([outcome, name]) => (
           <span key={outcome} className={classes[`word-${outcome}`]}>
             <Icon name={ICONS[outcome]} size={14} />
-            {outcomes[outcome]} <b>{current ? format(current.values[outcome]) : ''}</b>
+            {name} <b>{current ? format(current.values[outcome]) : ''}</b>
           </span>
         ))}
       </p>
@@ -79,13 +80,16 @@ export function OutcomeChart({ label, sliderLabel, outcomes, bars, format }: Out
               onPointerEnter={() => setChosen(index)}
               onPointerDown={() => setChosen(index)}
             >
-              {OUTCOMES.filter((outcome) => bar.values[outcome] > 0).map((outcome) => (
-                <span
-                  key={outcome}
-                  className={classes[outcome]}
-                  style={{ '--share': bar.values[outcome] / top } satisfies CSSProperties}
-                />
-              ))}
+              {outcomes.map(([outcome]) => {
+                const value = bar.values[outcome];
+                return value ? (
+                  <span
+                    key={outcome}
+                    className={classes[outcome]}
+                    style={{ '--share': value / top } satisfies CSSProperties}
+                  />
+                ) : null;
+              })}
             </div>
           ))}
         </div>

@@ -44,9 +44,10 @@ function Trends({ report }: { report: Report }) {
   const hasPayouts = series.some((point) => OUTCOMES.some((outcome) => point[outcome].payouts > 0));
   if (!hasPayouts) return <EmptyState title={texts.empty} />;
   const bars = series.map((point) => ({ ...nameOf(point, report), values: measure(point, type) }));
-  const outcomes = { completed: texts.completed, failed: texts.failed, pending: texts.pending };
   const shown = type === 'performance' ? OUTCOMES.slice(0, 2) : OUTCOMES;
-  const format = type === 'performance' ? formatPercent : formatNumber;
+  const outcomes = shown.map((outcome) => [outcome, texts[outcome]] as const);
+  const formatValue = type === 'performance' ? formatPercent : formatNumber;
+  const format = (value: number | null) => (value === null ? texts.none : formatValue(value));
   return (
     <div className={classes.trends}>
       <OutcomeChart
@@ -64,9 +65,9 @@ function Trends({ report }: { report: Report }) {
           <thead>
             <tr>
               <th scope="col">{texts.bar[unit]}</th>
-              {shown.map((outcome) => (
+              {outcomes.map(([outcome, name]) => (
                 <th key={outcome} scope="col">
-                  {outcomes[outcome]}
+                  {name}
                 </th>
               ))}
             </tr>
@@ -87,7 +88,7 @@ function Trends({ report }: { report: Report }) {
                 <th scope="row">{texts.total}</th>
                 {shown.map((outcome) => (
                   <td key={outcome}>
-                    {format(bars.reduce((total, { values }) => total + values[outcome], 0))}
+                    {format(bars.reduce((total, { values }) => total + (values[outcome] ?? 0), 0))}
                   </td>
                 ))}
               </tr>

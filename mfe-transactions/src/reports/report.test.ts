@@ -18,10 +18,10 @@ test('a bar shows amounts, payouts, or percent of what has settled', () => {
   const [point] = sampleReport().series;
   expect(measure(point!, 'disbursements')).toEqual({ completed: 50_000, failed: 10_000, pending: 5_000 });
   expect(measure(point!, 'transactions')).toEqual({ completed: 2, failed: 1, pending: 1 });
-  expect(measure(point!, 'performance')).toEqual({ completed: 66.7, failed: 33.3, pending: 0 });
+  expect(measure(point!, 'performance')).toEqual({ completed: 66.7, failed: 33.3, pending: null });
   const none = { payouts: 0, amount: 0 };
   const empty = { from: point!.from, completed: none, failed: none, pending: none };
-  expect(measure(empty, 'performance')).toEqual({ completed: 0, failed: 0, pending: 0 });
+  expect(measure(empty, 'performance')).toEqual({ completed: null, failed: null, pending: null });
 });
 
 test.for([

@@ -65,16 +65,16 @@ export function reportQuery({ period, type, unit }: ReportChoice, today: Date) {
   });
 }
 
-/** The values of a point's bar in the chart, by outcome: amounts, payouts, or percent of settled payouts. */
-export function measure(point: Point, type: ReportType): Record<Outcome, number> {
+/** The values of a point's bar in the chart, by outcome: amounts, payouts, or percent of settled payouts; `null` without any. */
+export function measure(point: Point, type: ReportType): Record<Outcome, number | null> {
   const { completed, failed, pending } = point;
   if (type === 'disbursements')
     return { completed: completed.amount, failed: failed.amount, pending: pending.amount };
   if (type === 'transactions')
     return { completed: completed.payouts, failed: failed.payouts, pending: pending.payouts };
   const settled = completed.payouts + failed.payouts;
-  const percent = (payouts: number) => (settled === 0 ? 0 : Math.round((1000 * payouts) / settled) / 10);
-  return { completed: percent(completed.payouts), failed: percent(failed.payouts), pending: 0 };
+  const percent = (payouts: number) => (settled === 0 ? null : Math.round((1000 * payouts) / settled) / 10);
+  return { completed: percent(completed.payouts), failed: percent(failed.payouts), pending: null };
 }
 
 /** The start of a bar, short for the axis and long for its name, in the report's time zone. */

@@ -439,6 +439,8 @@ describe('in a portal whose screens are live', () => {
     expect(lines[1]).toContain(
       'PAY-2,LN-2026-00917,2026-11-14 12:30,Wanjiku Kamau,0712345678,28461937,20000',
     );
+    // The names that the list and its filters show.
+    expect(lines[1]).toContain(',Supervisor,Achieng Otieno,');
   });
 
   test('filters of the address apply, and an empty result says that they can be changed', async () => {

@@ -43,7 +43,7 @@ export default function TransactionsPage() {
 }
 
 function History({ transactions, isBusy }: { transactions: readonly Transaction[]; isBusy: boolean }) {
-  const { state, change } = useTransactionListState();
+  const { state, change, filter } = useTransactionListState();
   const { search, status, type, filters, pageSize } = state;
   const texts = transactionsTexts();
   // Turning the page must not search 100,000 records again.
@@ -114,7 +114,7 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
               rows={readable}
               factsOf={factsOf}
               value={filters}
-              onChange={(changes) => change({ filters: { ...filters, ...changes } })}
+              onChange={filter}
             />
           ) : (
             <Button icon={<Icon name="filter" size={15} />}>{texts.moreFilters}</Button>

@@ -1,6 +1,7 @@
 import { localPhone, now, portalSettings } from 'mfe-kit';
 import { csvTime, saveCsv } from '../csv/csv';
 import { fullName, type Transaction } from '../transaction/transaction';
+import { factsOf } from './select-transactions';
 
 /** Has the browser save transactions as a file, one in a row. */
 export function exportTransactions(transactions: readonly Transaction[]): void {
@@ -20,19 +21,22 @@ export function exportTransactions(transactions: readonly Transaction[]): void {
       'disbursed_by',
       'reason',
     ],
-    ...transactions.map((one) => [
-      one.id,
-      one.loanId,
-      csvTime(one.date),
-      fullName(one.customer),
-      localPhone(one.customer.phoneNumber),
-      one.customer.idNumber,
-      one.amount ?? '',
-      one.status,
-      one.reference ?? '',
-      one.approver_name ?? '',
-      one.performedBy.username,
-      one.errorMessage ?? '',
-    ]),
+    ...transactions.map((one) => {
+      const { approver, disburser } = factsOf(one);
+      return [
+        one.id,
+        one.loanId,
+        csvTime(one.date),
+        fullName(one.customer),
+        localPhone(one.customer.phoneNumber),
+        one.customer.idNumber,
+        one.amount ?? '',
+        one.status,
+        one.reference ?? '',
+        approver,
+        disburser,
+        one.errorMessage ?? '',
+      ];
+    }),
   ]);
 }

@@ -15,7 +15,7 @@ export interface TransactionFilter {
 }
 
 /** The fields of a transaction that the filters use. */
-export function factsOf({ date, amount, approver_name, performedBy }: Transaction): FilteredFacts {
+export function factsOf({ date, amount, approver_name, performedBy }: Transaction): Required<FilteredFacts> {
   const { supervisor, agent } = transactionsTexts();
   return {
     date,

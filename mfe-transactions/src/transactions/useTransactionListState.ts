@@ -1,7 +1,5 @@
 import { isLive } from 'mfe-kit';
-import { filtersFrom, NO_FILTERS, writeFilters } from 'mfe-kit/ui-data';
-import { useMemo } from 'react';
-import { useSearchParams } from 'react-router';
+import { filtersFrom, type ListFilters, NO_FILTERS, useAddressState, writeFilters } from 'mfe-kit/ui-data';
 import type { TransactionFilter } from './select-transactions';
 
 /** The search, filters and page of the list. */
@@ -17,35 +15,34 @@ const PAGE_SIZES = [DEFAULT_PAGE_SIZE, 10, 25, 50, 100];
 
 /** The list's state, which is in the address, so that a reload, Back and a shared link keep it. */
 export function useTransactionListState() {
-  const [params, setParams] = useSearchParams();
-  const page = Number(params.get('page'));
-  const pageSize = Number(params.get('size'));
-  const state: TransactionListState = {
-    search: params.get('search') ?? '',
-    status: STATUSES.find((status) => status === params.get('status')) ?? 'all',
+  const [state, change] = useAddressState(read, write);
+  // Any change except of the page itself returns to page 1 (REQ-291, REQ-292).
+  return {
+    state,
+    change: (changes: Partial<Omit<TransactionListState, 'type'>>) => change(() => ({ page: 1, ...changes })),
+    filter: (changes: Partial<ListFilters>) =>
+      change(({ filters }) => ({ page: 1, filters: { ...filters, ...changes } })),
+  };
+}
+
+function read(address: URLSearchParams): TransactionListState {
+  const page = Number(address.get('page'));
+  const pageSize = Number(address.get('size'));
+  return {
+    search: address.get('search') ?? '',
+    status: STATUSES.find((status) => status === address.get('status')) ?? 'all',
     type: 'all',
-    filters: useMemo(() => (isLive() ? filtersFrom(params) : NO_FILTERS), [params]),
+    filters: isLive() ? filtersFrom(address) : NO_FILTERS,
     page: Number.isSafeInteger(page) && page > 0 ? page : 1,
     pageSize: PAGE_SIZES.includes(pageSize) ? pageSize : DEFAULT_PAGE_SIZE,
   };
-
-  /** Any change except of the page itself returns to page 1 (REQ-291, REQ-292). */
-  function change(changes: Partial<Omit<TransactionListState, 'type'>>) {
-    const next = { ...state, page: 1, ...changes };
-    const address = new URLSearchParams(params);
-    write(address, 'search', next.search, '');
-    write(address, 'status', next.status, 'all');
-    if (isLive()) writeFilters(address, next.filters);
-    write(address, 'page', String(next.page), '1');
-    write(address, 'size', String(next.pageSize), String(DEFAULT_PAGE_SIZE));
-    setParams(address, { replace: true, preventScrollReset: true });
-  }
-
-  return { state, change };
 }
 
 /** Default values are left out, to keep the address short. */
-function write(address: URLSearchParams, name: string, value: string, initial: string) {
-  if (value === initial) address.delete(name);
-  else address.set(name, value);
+function write(address: URLSearchParams, { search, status, filters, page, pageSize }: TransactionListState) {
+  address.set('search', search);
+  address.set('status', status === 'all' ? '' : status);
+  if (isLive()) writeFilters(address, filters);
+  address.set('page', page === 1 ? '' : String(page));
+  address.set('size', pageSize === DEFAULT_PAGE_SIZE ? '' : String(pageSize));
 }

@@ -16,6 +16,7 @@ use crate::{
     connections::{read_to_end, served_by},
     contract,
     live_settings::{LIVE, be_notified},
+    profile::put,
     sandboxes::Given,
     test_app::{Listener, Staff, TestApp, request},
 };
@@ -90,7 +91,7 @@ impl Stream {
 /// A stream of `staff` that has begun.
 async fn begun(app: &TestApp, staff: &Staff<'_>) -> Stream {
     let mut stream = Stream::open(app, &staff.token, None).await;
-    let everything = ["loans", "notifications", "settings"].map(str::to_owned).to_vec();
+    let everything = ["loans", "notifications", "settings", "session"].map(str::to_owned).to_vec();
     assert_eq!(stream.next().await, Some(("ready".to_owned(), everything)));
     stream
 }
@@ -158,8 +159,27 @@ async fn a_page_that_comes_back_hears_only_what_it_missed() {
 
     for unknown in ["", "1", "elsewhere.3", &format!("{}0", back.id)] {
         let mut stream = Stream::open(&app, &agent.token, Some(unknown)).await;
-        assert_eq!(stream.next().await.unwrap().1.len(), 3, "{unknown}");
+        assert_eq!(stream.next().await.unwrap().1.len(), 4, "{unknown}");
     }
+}
+
+#[tokio::test]
+async fn only_who_has_another_role_or_name_hears_of_it_also_after_a_pause() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
+    let (mut of_agent, mut of_admin) = (begun(&app, &agent).await, begun(&app, &admin).await);
+    let mut name = agent.get("/api/v1/profile").await.json();
+    name = json!({"first_name": "Grace", "last_name": "Odhiambo", "phone_number": name["phone_number"]});
+    assert_eq!(put(&app.sign_in("agent").await, "/profile", name).await.status, StatusCode::OK);
+    of_agent.until("session").await;
+
+    let after = of_agent.id.clone();
+    drop(of_agent);
+    app.set_console(Method::PATCH, "/staff/agent@mkopo.test", json!({"role": "supervisor"})).await;
+    be_notified(&admin, "sw").await;
+    assert!(!of_admin.until("settings").await.contains(&"session".to_owned()));
+    let mut back = Stream::open(&app, &agent.token, Some(&after)).await;
+    assert!(back.next().await.unwrap().1.contains(&"session".to_owned()));
 }
 
 #[tokio::test]

@@ -50,6 +50,12 @@ enum Topic {
     Notifications,
     /// Preferences or settings.
     Settings,
+    /// The account of the stream's user, such as its role and name.
+    Session,
+}
+
+impl Topic {
+    const ALL: [Self; 4] = [Self::Loans, Self::Notifications, Self::Settings, Self::Session];
 }
 
 /// The changes that the watching task has seen, numbered since it began.
@@ -65,6 +71,8 @@ struct Seen {
     /// The latest change to the notifications of everybody, and of single users.
     notifications: u64,
     notifications_of: HashMap<Arc<str>, u64>,
+    /// The latest change to the accounts of single users.
+    accounts: HashMap<Arc<str>, u64>,
 }
 
 /// The open streams of a sandbox. Clones share them.
@@ -208,11 +216,12 @@ impl Drop for Place {
 impl Seen {
     /// The topics that have changed for `staff_id` since change `number`.
     fn topics_since(&self, number: u64, staff_id: &str) -> Vec<Topic> {
-        let own = self.notifications_of.get(staff_id).copied().unwrap_or_default();
+        let own = |of: &HashMap<Arc<str>, u64>| of.get(staff_id).copied().unwrap_or_default();
         [
             (self.loans, Topic::Loans),
-            (self.notifications.max(own), Topic::Notifications),
+            (self.notifications.max(own(&self.notifications_of)), Topic::Notifications),
             (self.settings, Topic::Settings),
+            (own(&self.accounts), Topic::Session),
         ]
         .into_iter()
         .filter(|(changed, _)| *changed > number)

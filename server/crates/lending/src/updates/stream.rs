@@ -41,7 +41,7 @@ async fn next(place: &mut Place, told: Told) -> (Bytes, Told) {
             let seen = place.first_look().await;
             let changed = match before {
                 Some(before) => seen.topics_since(before, &place.staff_id),
-                None => vec![Topic::Loans, Topic::Notifications, Topic::Settings],
+                None => Topic::ALL.to_vec(),
             };
             let first = format!("retry: {RETRY}\n{}", event("ready", &seen.event_id(), &changed));
             return (first.into(), Told::Until(seen.latest));

@@ -16,7 +16,7 @@ use crate::{
     rules::{self, PortalRules},
 };
 use base::error::Failure;
-use store::{Connection, query_scalar, version::Version};
+use store::{Connection, query_as, query_scalar, version::Version};
 use web::ready_body::Digest;
 
 /// Poll interval for changes made by other servers.
@@ -35,6 +35,7 @@ struct Before {
     lists: Option<[Digest; 2]>,
     settings: Option<(PortalRules, String)>,
     newest: Newest,
+    accounts: HashMap<Arc<str>, String>,
     sessions_checked_at: Option<Instant>,
 }
 
@@ -94,12 +95,16 @@ async fn look(
     let newest = notifications::newest(&mut reader, &staff, updates.0.world.clock.now()).await?;
     let told_all = settings || newest.loan != before.newest.loan;
     let told_to: HashSet<Arc<str>> = newest.staff_unlike(&before.newest).map(Arc::from).collect();
+    let accounts: Vec<(String, String)> = query_as(ACCOUNTS).fetch_all(&mut reader).await?;
+    let accounts = accounts.into_iter().map(|(id, account)| (id.into(), account)).collect();
+    let changed_accounts = unlike(&accounts, &before.accounts);
     let is_first = before.version.is_none();
     *before = Before {
         version: Some(version),
         lists: Some(lists),
         settings: settings_now,
         newest,
+        accounts,
         sessions_checked_at: before.sessions_checked_at,
     };
     if is_first {
@@ -107,10 +112,10 @@ async fn look(
         updates.tell(|seen| seen.latest += 1);
         return Ok(false);
     }
-    if !(loans || settings || told_all || !told_to.is_empty()) {
+    if !(loans || settings || told_all || !told_to.is_empty() || !changed_accounts.is_empty()) {
         return Ok(false);
     }
-    updates.tell(|seen| seen.add(loans, settings, told_all, told_to));
+    updates.tell(|seen| seen.add(loans, settings, told_all, told_to, changed_accounts));
     Ok(true)
 }
 
@@ -121,6 +126,17 @@ const PREFERENCES: &str = "
          FROM (SELECT * FROM preference ORDER BY staff_id) AS preferences),
         (SELECT string_agg(concat_ws(' ', staff_id, read_until), ' ')
          FROM (SELECT * FROM notification_read ORDER BY staff_id) AS marks))";
+
+/// What pages show of each account. Of all, because a page that comes back is told what it missed.
+const ACCOUNTS: &str = "
+    SELECT staff_id, concat_ws(' ', role, first_name, last_name, email, phone_number, sign_in_code_required)
+    FROM staff";
+
+/// Returns the users whose account is not as it was `before`.
+fn unlike(accounts: &HashMap<Arc<str>, String>, before: &HashMap<Arc<str>, String>) -> Vec<Arc<str>> {
+    let changed = accounts.iter().filter(|(id, account)| before.get(*id) != Some(account));
+    changed.map(|(id, _)| Arc::clone(id)).collect()
+}
 
 const STILL_OPEN: &str = "
     SELECT session_id FROM session JOIN staff ON staff.staff_id = session.staff_id
@@ -145,7 +161,14 @@ async fn end_sessions(
 
 impl Seen {
     /// Adds a change.
-    fn add(&mut self, loans: bool, settings: bool, notifications: bool, told_to: HashSet<Arc<str>>) {
+    fn add(
+        &mut self,
+        loans: bool,
+        settings: bool,
+        notifications: bool,
+        told_to: HashSet<Arc<str>>,
+        accounts: Vec<Arc<str>>,
+    ) {
         self.latest += 1;
         if loans {
             self.loans = self.latest;
@@ -160,6 +183,9 @@ impl Seen {
         }
         for staff_id in told_to {
             self.notifications_of.insert(staff_id, self.latest);
+        }
+        for staff_id in accounts {
+            self.accounts.insert(staff_id, self.latest);
         }
     }
 }
