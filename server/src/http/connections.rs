@@ -16,7 +16,8 @@ use axum::{
     Router,
     body::Body,
     extract::ConnectInfo,
-    http::{HeaderValue, header},
+    http::{HeaderValue, StatusCode, Version, header},
+    response::IntoResponse,
 };
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
@@ -169,6 +170,8 @@ fn connection(
         .header_read_timeout(limits.head)
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD_BYTES)
+        // A head that arrives at once would otherwise have up to twice as many.
+        .max_header_size(MAX_HEAD_BYTES)
         .serve_connection(
             TokioIo::new(ClientStream {
                 stream,
@@ -182,9 +185,13 @@ fn connection(
                 if has_answered.swap(true, Ordering::Relaxed) {
                     request.extensions_mut().insert(Reused);
                 }
+                let has_host = has_host(&request);
                 let (reset, handle) = (Arc::clone(&reset), Arc::clone(&service_handle));
                 let answer = router.clone().call(request.map(Body::new));
                 async move {
+                    if !has_host {
+                        return Ok((StatusCode::BAD_REQUEST, [(header::CONNECTION, "close")]).into_response());
+                    }
                     handle.call_begins();
                     let Ok(mut answer) = answer.await;
                     if answer.extensions().get::<web::Endless>().is_some() {
@@ -203,6 +210,11 @@ fn connection(
                 }
             }),
         )
+}
+
+/// Returns whether a request names its host, which it must since HTTP/1.1 (RFC 9112, 3.2). hyper leaves this check to us.
+fn has_host(request: &Request<Incoming>) -> bool {
+    request.version() < Version::HTTP_11 || request.headers().contains_key(header::HOST)
 }
 
 /// A stream that times out when its client stops reading.

@@ -384,7 +384,7 @@ async fn to_its_end(
     match sandbox.tasks.finish(call).await {
         Ok(Some(answer)) => answer,
         // The server stopped first.
-        Ok(None) => Failure::Busy.into_response(),
+        Ok(None) => Failure::NotCommitted.into_response(),
         Err(panicked) => Failure::internal(panicked).into_response(),
     }
 }

@@ -114,7 +114,7 @@ async fn the_printed_link_shows_a_page_that_sends_the_token_by_post() {
     );
     assert_eq!(page.headers[header::REFERRER_POLICY], "origin", "the token is in no Referer");
     assert_eq!(page.headers[header::CACHE_CONTROL], "no-store");
-    let form = "<form method=\"post\" action=\"/console/sign-in\" data-submit=\"\" class=\"stack\">";
+    let form = "<form method=\"post\" action=\"/console/sign-in\" data-redeem=\"\" data-submit=\"\" class=\"stack\">";
     assert!(html(&page).contains(form), "{}", html(&page));
     let fields = [("page", "/console/outbox"), ("token", CONSOLE_TOKEN)];
     for (name, value) in fields {
@@ -345,6 +345,36 @@ async fn pages_of_other_origins_cannot_use_the_console_but_link_to_it() {
     let own = [("origin", "http://127.0.0.1:8081"), ("sec-fetch-site", "same-origin")];
     assert_eq!(app.send(with(form(), &own)).await.status, StatusCode::SEE_OTHER);
     assert_eq!(app.send(with(page(), &[("sec-fetch-site", "none")])).await.status, StatusCode::OK);
+}
+
+/// Otherwise any page could have an operator's browser try wrong tokens until the operator is locked out.
+// S-44
+#[tokio::test]
+async fn a_page_elsewhere_cannot_have_tokens_tried_but_its_links_work() {
+    let app = TestApp::start().await;
+    let redeem = async |token: &str, site: Option<&str>| {
+        let link = [("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+        let link = with_headers(get(&format!("/console?token={token}"), None), &link);
+        let site: Vec<_> = site.into_iter().map(|site| ("sec-fetch-site", site)).collect();
+        let page = app.send(with_headers(link, &site)).await;
+        assert_eq!(page.status, StatusCode::OK);
+        assert!(hidden_fields(&page).contains(&("token".to_owned(), token.to_owned())), "{}", html(&page));
+        assert!(words(&page).contains("Sign in"), "there is a button");
+        html(&page).contains("data-submit")
+    };
+    // From a terminal or a mail program, typed, on a page of its own, and in a browser that does not say.
+    for site in [None, Some("none"), Some("same-origin")] {
+        assert!(redeem(CONSOLE_TOKEN, site).await, "{site:?}");
+    }
+    for site in ["same-site", "cross-site", "anything"] {
+        assert!(!redeem(CONSOLE_TOKEN, Some(site)).await, "{site}");
+        assert!(redeem("ticket-0123", Some(site)).await, "{site}: consoles link to each other");
+    }
+    for _ in 0..120 {
+        let unknown = post("/console/sign-in", None, &[("token", "ticket-0123")]);
+        assert_eq!(app.send(unknown).await.status, StatusCode::UNAUTHORIZED);
+    }
+    Browser::sign_in(&app).await;
 }
 
 #[tokio::test]

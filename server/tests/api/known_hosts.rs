@@ -5,7 +5,12 @@ use axum::{
     http::{Request, StatusCode},
 };
 
-use crate::test_app::{Listener, TestApp};
+use mkopo::http::connections::Limits;
+
+use crate::{
+    connections::served,
+    test_app::{Listener, TestApp},
+};
 
 /// Without this, a page of any domain whose owner leads its name to this machine could read what the portal and the
 /// console serve to their own pages (DNS rebinding).
@@ -55,5 +60,18 @@ async fn portal_and_console_answer_only_by_names_that_they_know() {
         // It is known, but has no such sandbox.
         let below = asked(listener, "pr-12.sandboxes.example.com", path).await.failure();
         assert_eq!((below.0, below.1.as_str()), (404, "sandbox_not_found"));
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_a_host_is_invalid_except_in_http_1_0() {
+    let served = served(Limits::default()).await;
+    for (line, status) in [
+        ("GET /slices.json HTTP/1.1", "400 Bad Request"),
+        ("GET http://localhost:8080/slices.json HTTP/1.1", "400 Bad Request"),
+        ("GET /slices.json HTTP/1.0", "200 OK"),
+    ] {
+        let answer = served.exchange(format!("{line}\r\nConnection: close\r\n\r\n")).await;
+        assert!(answer.split_once(' ').unwrap().1.starts_with(status), "{line}: {answer}");
     }
 }

@@ -1,11 +1,14 @@
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use insta::assert_snapshot;
 use lending::demo;
 use serde_json::json;
 
-use crate::test_app::{Answer, Status, TestApp};
+use crate::{
+    browser::cookie_of,
+    test_app::{Answer, Status, TestApp, request, with_headers},
+};
 
 const AGENT: &str = "agent@mkopo.test";
 const AGENTS_PHONE: &str = "+254711000003";
@@ -147,7 +150,7 @@ async fn a_password_that_is_easy_to_guess_is_refused_and_does_not_use_the_code_u
 async fn the_fifth_attempt_with_the_right_reset_code_works_and_a_sixth_does_not() {
     let app = TestApp::start().await;
     let code = requested_code(&app).await;
-    let wrong = if code == "000000" { "000001" } else { "000000" };
+    let wrong = other_than(&code);
     for _ in 0..4 {
         assert_eq!(reset(&app, AGENT, wrong, NEW).await.failure().1, "invalid_code");
     }
@@ -155,11 +158,61 @@ async fn the_fifth_attempt_with_the_right_reset_code_works_and_a_sixth_does_not(
 
     app.clock.advance(Duration::from_secs(30));
     let code = requested_code(&app).await;
-    let wrong = if code == "000000" { "000001" } else { "000000" };
+    let wrong = other_than(&code);
     for _ in 0..5 {
         reset(&app, AGENT, wrong, "Another-1").await;
     }
     assert_eq!(reset(&app, AGENT, &code, "Another-1").await.failure().1, "invalid_code");
+}
+
+/// A code that is not `code`.
+fn other_than(code: &str) -> &'static str {
+    if code == "000000" { "000001" } else { "000000" }
+}
+
+/// The cookie of a device on which the agent signed in.
+async fn known_device(app: &TestApp) -> String {
+    cookie_of(&app.post("/api/v1/auth/login", json!({"email": AGENT, "password": demo::PASSWORD})).await)
+}
+
+async fn reset_on(app: &TestApp, device: &str, otp: &str) -> Answer {
+    let body = json!({"email": AGENT, "otp": otp, "new_password": NEW});
+    let request = request(Method::POST, "/api/v1/auth/reset-password", None, Some(body));
+    app.send(with_headers(request, &[("cookie", device)])).await
+}
+
+/// Whoever knows an e-mail address must not be able to lock its owner out.
+// S-44
+#[tokio::test]
+async fn strangers_use_up_neither_the_code_nor_the_attempts_of_a_device_that_signed_in_before() {
+    let app = TestApp::start().await;
+    let device = known_device(&app).await;
+    let code = requested_code(&app).await;
+    let wrong = other_than(&code);
+    for n in 0..100 {
+        let body = json!({"email": AGENT, "otp": wrong, "new_password": NEW});
+        app.post_from(&format!("203.0.113.{}", n % 20), "/api/v1/auth/reset-password", body).await;
+    }
+    assert_eq!(reset(&app, AGENT, &code, NEW).await.failure().1, "too_many_requests");
+    for _ in 0..8 {
+        assert_eq!(reset_on(&app, &device, wrong).await.failure().1, "invalid_code");
+    }
+    assert_eq!(reset_on(&app, &device, &code).await.status, StatusCode::OK);
+}
+
+/// Whoever knows the password can make any number of such devices.
+// S-54
+#[tokio::test]
+async fn all_devices_that_signed_in_before_have_nine_attempts_at_a_code_together() {
+    let app = TestApp::start().await;
+    let devices = [known_device(&app).await, known_device(&app).await, known_device(&app).await];
+    let code = requested_code(&app).await;
+    for device in devices.iter().cycle().take(9) {
+        assert_eq!(reset_on(&app, device, other_than(&code)).await.failure().1, "invalid_code");
+    }
+    for device in &devices {
+        assert_eq!(reset_on(&app, device, &code).await.failure().1, "too_many_requests");
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! One's own account: name and phone, password, sign-in codes and sessions.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use lending::demo;
@@ -82,18 +82,45 @@ async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
     assert_eq!(events[0]["details"], "2 other sessions ended");
 }
 
+// S-44
 #[tokio::test]
-async fn wrong_passwords_in_the_profile_are_limited_as_at_sign_in() {
+async fn wrong_passwords_in_the_profile_are_limited_for_each_session_and_those_at_sign_in_do_not_count() {
     let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
-    let wrong = json!({"required": true, "password": "wrong"});
+    let (agent, other) = (app.sign_in("agent").await, app.sign_in("agent").await);
+    for n in 0..60 {
+        let wrong = json!({"email": "agent@mkopo.test", "password": "wrong"});
+        app.post_from(&format!("127.0.0.{}", 1 + n % 20), "/api/v1/auth/login", wrong).await;
+    }
+    assert_eq!(login(&app, demo::PASSWORD).await.0, 429);
     for attempt in 0..9 {
-        let refused = put(&agent, "/profile/sign-in-code", wrong.clone()).await;
+        let wrong = json!({"required": true, "password": "wrong"});
+        let refused = put(&agent, "/profile/sign-in-code", wrong).await;
         assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{attempt}");
     }
     let right = json!({"current_password": demo::PASSWORD, "new_password": NEW_PASSWORD});
-    assert_eq!(put(&agent, "/profile/password", right).await.status, StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(login(&app, demo::PASSWORD).await.0, 429);
+    let refused = put(&agent, "/profile/password", right.clone()).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(put(&other, "/profile/password", right).await.status, StatusCode::NO_CONTENT);
+}
+
+/// The number before would otherwise come back, without the password.
+#[tokio::test]
+async fn a_change_of_the_name_alone_keeps_a_phone_number_that_was_changed_meanwhile() {
+    // With lanes, the call would not queue behind the change.
+    let app = TestApp::start_with(&[&LIVE[..], &["--lanes", "1"]].concat()).await;
+    let agent = app.sign_in("agent").await;
+    let before = agent.get("/api/v1/auth/me").await.json()["phone_number"].clone();
+    let change = "UPDATE staff SET phone_number = '+254712999888' WHERE email = 'agent@mkopo.test'";
+    let free = app.occupy_writer_and(change).await;
+    let name = json!({"first_name": "Grace", "last_name": "Maina", "phone_number": before});
+    let mut save = pin!(put(&agent, "/profile", name));
+    while app.sandbox.database.load().writes_waiting == 0 {
+        assert!(futures::poll!(&mut save).is_pending());
+        tokio::task::yield_now().await;
+    }
+    free.send(()).unwrap();
+    let saved = save.await.json();
+    assert_eq!((&saved["first_name"], &saved["phone_number"]), (&json!("Grace"), &json!("+254712999888")));
 }
 
 /// Whoever has the session of somebody else must not get their account.

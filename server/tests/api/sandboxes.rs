@@ -511,6 +511,9 @@ async fn an_operator_goes_from_one_console_to_another_without_the_token() {
     let sign_in = || post("/console/sign-in", None, &[("token", ticket), ("page", "/console/clock")]);
     let elsewhere = at(sign_in(), "localhost:8081").await;
     assert_eq!(elsewhere.status, StatusCode::UNAUTHORIZED, "it opens one console only");
+    let other = post("/console/sign-in", None, &[("token", &one.token)]);
+    let other = at(other, "pr-12.localhost:8081").await;
+    assert_eq!(other.status, StatusCode::SEE_OTHER, "somebody else signs in meanwhile");
     let signed_in = at(sign_in(), "pr-12.localhost:8081").await;
     assert_eq!(signed_in.status, StatusCode::SEE_OTHER);
     let again = at(sign_in(), "pr-12.localhost:8081").await;

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use futures::future::join_all;
+use lending::demo;
 use proptest::{
     prelude::*,
     strategy::ValueTree,
@@ -219,6 +220,32 @@ async fn run(schedule: Vec<(usize, Act)>) {
         }
     }
     assert_eq!(main.pending().await, before, "main is as it was");
+}
+
+// S-45, S-83
+#[tokio::test]
+async fn outside_demo_mode_there_are_no_sandboxes_by_default_and_allowed_ones_are_in_demo_mode_all_the_same()
+{
+    let app = TestApp::start_with(&["--demo", "false"]).await;
+    let refused = app.console(Method::POST, "/sandboxes", Some(json!({}))).await;
+    assert!(refused.status.is_client_error(), "{}", refused.status);
+
+    let app = app.restart_with(&["--demo", "false", "--sandboxes", "2"]).await;
+    let (bare, seeded) = (Given::make(&app, json!({})).await, Given::make(&app, json!({"seed": 1})).await);
+    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
+    let login = bare.call(Method::POST, "/api/v1/auth/login", None, Some(credentials)).await;
+    assert_eq!(login.failure().1, "user_not_found", "without a seed it has no accounts");
+    seeded.sign_in("agent").await;
+    for given in [&bare, &seeded] {
+        let advance = json!({"advance": "1h"});
+        assert_eq!(given.console(Method::PUT, "/clock", Some(advance)).await.status, StatusCode::OK);
+        assert!(given.console(Method::POST, "/data/reset", None).await.status.is_success());
+        given.sign_in("agent").await;
+    }
+    for (method, path) in [(Method::PUT, "/clock"), (Method::POST, "/data/reset")] {
+        let in_main = app.console(method, path, Some(json!({}))).await;
+        assert_eq!(in_main.kind(), "403 tools_off", "{path}");
+    }
 }
 
 #[test]

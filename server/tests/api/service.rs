@@ -1,3 +1,5 @@
+use std::{pin::pin, time::Duration};
+
 use axum::http::{Method, StatusCode, header};
 use insta::assert_snapshot;
 use serde_json::json;
@@ -40,6 +42,21 @@ async fn a_server_whose_database_refuses_writes_is_not_ready_until_it_takes_them
     app.write("ALTER TABLE server_lease_away RENAME TO server_lease").await.unwrap();
     app.sandbox.server.lease.renew().await.unwrap();
     assert_eq!(ready().await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_call_that_a_shutdown_cuts_off_is_not_said_to_have_done_nothing() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let free = app.occupy_writer().await;
+    let mut call = pin!(agent.post("/api/v1/auth/logout", None));
+    while app.sandbox.database.load().writes_waiting == 0 {
+        assert!(futures::poll!(&mut call).is_pending());
+        tokio::task::yield_now().await;
+    }
+    let (answer, ()) = tokio::join!(call, app.sandbox.tasks.end(Duration::ZERO));
+    assert_eq!(answer.kind(), "503 not_known");
+    free.send(()).unwrap();
 }
 
 #[tokio::test]

@@ -286,6 +286,25 @@ async fn a_story_begins_again_for_everybody_in_its_sandbox() {
 }
 
 #[tokio::test]
+async fn of_guests_who_begin_a_story_again_at_once_one_does_and_all_are_let_in() {
+    let app = TestApp::start().await;
+    let link = Link::make(&app, json!({"story": "refused", "roles": ["agent", "supervisor"]})).await;
+    let agent = link.guest().await;
+    let url = agent.told().await["invitations"][0]["url"].as_str().unwrap().to_owned();
+    let supervisor = Guest::enter(&app, &url).await;
+    assert_eq!(agent.pay("LN-OTIENO").await, 422);
+    let guests = [&agent, &supervisor, &agent, &supervisor];
+    let begun = join_all(guests.map(|guest| guest.call(Method::POST, "/story/again", None))).await;
+    for answer in begun {
+        let user = &answer.json()["user"];
+        let text = |field: &str| user[field].as_str().unwrap().to_owned();
+        let guest = Guest { app: &app, host: agent.host.clone(), token: text("token"), role: text("role") };
+        assert_eq!(guest.told().await["story"]["steps"][0]["state"], "next");
+        assert!(guest.loan("LN-OTIENO").await.is_some());
+    }
+}
+
+#[tokio::test]
 async fn what_a_guest_takes_along_begins_a_demo() {
     let app = TestApp::start_on_file().await;
     let guest = Link::make(&app, json!({"story": "lost-answer"})).await.guest().await;

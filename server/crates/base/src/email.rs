@@ -8,17 +8,27 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 #[sqlx(transparent)]
 pub struct Email(String);
 
+/// Maximum length of an address, in characters.
+const MAX_CHARS: usize = 254;
+/// Maximum length of an address as it is given, in bytes: a character has at most four.
+const MAX_BYTES: usize = 4 * MAX_CHARS;
+
 impl Email {
     /// Parses `text`, ignoring case and surrounding spaces.
     pub fn parse(text: &str) -> Option<Self> {
-        let lower = text.trim().to_lowercase();
+        let text = text.trim();
+        // Checked before IDNA, whose work grows with the square of the domain's length.
+        if text.len() > MAX_BYTES {
+            return None;
+        }
+        let lower = text.to_lowercase();
         let (user, domain) = lower.split_once('@')?;
         let domain = idna::domain_to_ascii(domain).ok()?;
         let is_valid = |part: &str| {
             !part.is_empty() && !part.contains(|c: char| c == '@' || c.is_whitespace() || c.is_control())
         };
         let email = format!("{user}@{domain}");
-        (email.chars().count() <= 254 && is_valid(user) && is_valid(&domain)).then_some(Self(email))
+        (email.chars().count() <= MAX_CHARS && is_valid(user) && is_valid(&domain)).then_some(Self(email))
     }
 
     /// Returns whether messages can be sent to it everywhere: few mail servers take a name outside ASCII, or a network
@@ -83,6 +93,20 @@ mod tests {
     fn a_plus_that_a_query_did_not_escape_is_one() {
         assert_eq!(of_query("grace ci@mkopo.test".to_owned()), "grace+ci@mkopo.test");
         assert_eq!(of_query("Grace Wanjiku".to_owned()), "Grace Wanjiku");
+    }
+
+    #[test]
+    fn an_address_of_254_characters_is_valid_in_any_script_and_a_text_that_is_longer_is_never_parsed() {
+        for name in ["a", "ũ", "ệ", "𞤀"] {
+            let longest = format!("{}@mkopo.test", name.repeat(MAX_CHARS - "@mkopo.test".len()));
+            assert!(Email::parse(&longest).is_some(), "{longest}");
+            assert!(Email::parse(&format!("{:1$}{longest}", "", MAX_BYTES)).is_some(), "spaces do not count");
+            assert_eq!(Email::parse(&format!("{name}{longest}")), None, "{longest}");
+        }
+        // IDNA writes 18 letters for it.
+        for times in [1, MAX_BYTES / 3 - 1, 20_000] {
+            assert_eq!(Email::parse(&format!("a@{}", "\u{fdfa}".repeat(times))), None, "{times}");
+        }
     }
 
     #[test]

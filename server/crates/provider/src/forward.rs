@@ -53,7 +53,7 @@ pub async fn unless_own<F: Future<Output = Response>>(
         match world.tasks.finish(call.in_current_span().instrument(traces::logged(&format.request_id))).await
         {
             Ok(Some(answer)) => answer,
-            Ok(None) => Err(Failure::Busy),
+            Ok(None) => Err(Failure::NotCommitted),
             Err(error) => Err(Failure::internal(error)),
         }
     };

@@ -7,7 +7,7 @@ mod reset;
 pub mod snapshots;
 
 pub use copy::{Copied, copy};
-pub use reset::{Start, reset};
+pub use reset::{Start, reset, reset_and};
 
 use store::{Connection, query};
 

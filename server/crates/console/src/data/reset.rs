@@ -38,8 +38,22 @@ impl Start {
 /// Running payouts are cut off, on every server, because the generation of the data changes.
 ///
 /// # Errors
-/// [`ConsoleRefusal::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only.
+/// [`ConsoleRefusal::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only, which sandboxes
+/// besides `main` always are in.
 pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(), Failure> {
+    reset_and(sandbox, start, trail, async |_: &mut Connection| Ok(())).await
+}
+
+/// Like [`reset`], with `add` in the same transaction.
+///
+/// # Errors
+/// Those of [`reset`] and of `add`.
+pub async fn reset_and(
+    sandbox: &Sandbox,
+    start: Start,
+    trail: &Trail,
+    add: impl AsyncFnOnce(&mut Connection) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     if !sandbox.settings.demo {
         return Err(ConsoleRefusal::NotInDemoMode.into());
     }
@@ -56,6 +70,7 @@ pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(),
             store_clock(connection, setting).await?;
             let now = start.now.unwrap_or(base);
             demo::fill(connection, start.world, now, hashes).await?;
+            add(connection).await?;
             Ok(now)
         })
         .await?;

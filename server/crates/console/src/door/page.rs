@@ -11,7 +11,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 
-use super::{cookie_name, sign_ins, tickets, verify};
+use super::{cookie_name, cross_site::is_own_site, sign_ins, tickets, verify};
 use crate::{
     refusal::ConsoleRefusal,
     view::{
@@ -49,10 +49,14 @@ pub async fn sign_in(sandbox: Sandbox, address: ClientAddress, headers: HeaderMa
     let sent = form_fields(&headers, body).await;
     let requested_page = requested_address(sent.text("page"));
     let signed_in = async {
-        let access = if tickets::redeem(&sandbox, sent.text("token")).await? {
+        let token = sent.text("token");
+        let access = if !tickets::is_ticket(token) {
+            verify(&sandbox, token, address).await?
+        } else if tickets::redeem(&sandbox, token).await? {
             Access::Operator
         } else {
-            verify(&sandbox, sent.text("token"), address).await?
+            // Not counted as a wrong token: it can't be guessed, and a page elsewhere can link to a made-up one.
+            return Err(ConsoleRefusal::NoConsoleToken.into());
         };
         sign_ins::begin(&sandbox, access, address.0).await
     };
@@ -120,7 +124,9 @@ pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) ->
     if parts.method.is_safe()
         && let Some(token) = query.given("token")
     {
-        return redeem_page(&sandbox, &requested_page, token);
+        // A page elsewhere must not have wrong tokens tried here: they would lock the operator out.
+        let submits = is_own_site(&parts.headers) || tickets::is_ticket(token);
+        return redeem_page(&sandbox, &requested_page, token, submits);
     }
     let cookie = accept::cookies(&parts.headers, cookie_name(sandbox.settings.behind_tls)).next();
     let Some(cookie) = cookie else { return sign_in_page(&sandbox, &requested_page, None) };
@@ -188,8 +194,8 @@ pub async fn redirect_to_overview() -> Response {
 
 /// A page that sends the token of its own URL with POST, so that the token does not stay in the URL, and is
 /// not sent in a `Referer`.
-fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Response {
-    let page = frame::redeem_page(sandbox, requested_page, token);
+fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str, submits: bool) -> Response {
+    let page = frame::redeem_page(sandbox, requested_page, token, submits);
     ([(header::REFERRER_POLICY, "origin")], page).into_response()
 }
 

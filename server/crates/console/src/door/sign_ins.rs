@@ -15,7 +15,8 @@ const IDLE_END: Duration = Duration::from_hours(12);
 const USE_PRECISION: Duration = Duration::from_mins(5);
 
 const BEGIN: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, $2)";
-const DELETE_IDLE: &str = "DELETE FROM console_sign_in WHERE last_used_at <= $1";
+// A ticket has no last use.
+const DELETE_IDLE: &str = "DELETE FROM console_sign_in WHERE last_used_at <= $1 AND created_at <= $1";
 
 /// Prefix of cookies for the sandbox's own token. Nobody can remove it, because the id of a sign-in is
 /// made from the whole cookie.

@@ -28,11 +28,13 @@ pub async fn issue(sandbox: &Sandbox, of: &Database) -> Result<String, Failure> 
 const REDEEM: &str =
     "DELETE FROM console_sign_in WHERE sign_in_id = $1 AND last_used_at = 0 RETURNING created_at";
 
+/// Returns whether `given` is a ticket, valid or not, and no token.
+pub(super) fn is_ticket(given: &str) -> bool {
+    given.starts_with(PREFIX)
+}
+
 /// Uses up the ticket `given`. Returns `false` if it is not a valid ticket of this sandbox.
 pub(super) async fn redeem(sandbox: &Sandbox, given: &str) -> Result<bool, Failure> {
-    if !given.starts_with(PREFIX) {
-        return Ok(false);
-    }
     let id = sandbox.console_token.fingerprint_of(given);
     let redeemed = sandbox.database.write(async move |connection: &mut Connection| {
         Ok(query_scalar(REDEEM).bind(id).fetch_optional(connection).await?)

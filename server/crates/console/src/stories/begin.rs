@@ -16,6 +16,7 @@ use crate::{
 use ::slices::Mark;
 use base::error::Failure;
 use lending::{
+    auth::session::{self, Session},
     demo::{DemoData, FIRST_SEED},
     events::Trail,
     rules,
@@ -53,18 +54,26 @@ pub async fn begin(server: &Arc<Server>, file: &File, wish: Wish, trail: &Trail)
     Ok(made)
 }
 
-/// Begins the story of `sandbox` again. All that has happened in it is gone.
+/// Begins the story of `sandbox` again for the user of `session`. All that has happened in it is gone, sessions too: if
+/// this one has ended, somebody else has just begun it again.
 ///
 /// # Errors
 /// [`ConsoleRefusal::NoStory`].
-pub async fn begin_again(sandbox: &Sandbox) -> Result<(), Failure> {
+pub async fn begin_again(sandbox: &Sandbox, session: &Session) -> Result<(), Failure> {
+    let _begins_alone = sandbox.beginning_again.lock().await;
+    let (id, now) = (&session.session_id, sandbox.clock.now());
+    if session::live_staff_id(&mut sandbox.database.read().await?, id, now).await?.is_none() {
+        return Ok(());
+    }
     let (told, story) = told::stored(sandbox).await?.ok_or(ConsoleRefusal::NoStory)?;
     let start = Start {
         world: story.seed.map_or(DemoData::Seeded(FIRST_SEED), |seed| seed.0),
         now: story.clock.now.map(|now| now.0),
         is_frozen: story.clock.frozen,
     };
-    data::reset(sandbox, start, &Trail::default()).await?;
+    // With the reset, so that it can begin again if the rest is not done.
+    let tell = async |connection: &mut Connection| told::tell(connection, &told.name, &told.content).await;
+    data::reset_and(sandbox, start, &Trail::default(), tell).await?;
     sync::reload(sandbox).await?;
     fill(sandbox, &told.name, &told.content, story).await
 }
@@ -92,7 +101,9 @@ async fn fill(sandbox: &Sandbox, name: &str, content: &str, story: Story) -> Res
         let set = async move |connection: &mut Connection| rules::set(world, connection, settings).await;
         world.database.write(set).await?;
     }
-    told::tell(sandbox, name, content).await?;
+    let (name, content) = (name.to_owned(), content.to_owned());
+    let tell = async move |connection: &mut Connection| told::tell(connection, &name, &content).await;
+    sandbox.database.write(tell).await?;
     sync::reload(sandbox).await
 }
 

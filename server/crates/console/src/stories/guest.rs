@@ -109,7 +109,7 @@ async fn again(
     address: ClientAddress,
     browser: Browser,
 ) -> Result<Response, Failure> {
-    begin_again(&sandbox).await?;
+    begin_again(&sandbox, &session).await?;
     Ok(let_in(&sandbox.auth, address, browser, &session.staff.email).await?.into_response())
 }
 

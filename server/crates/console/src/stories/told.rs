@@ -9,7 +9,7 @@ use super::{
 use crate::{clock, loans, refusal::ConsoleRefusal};
 use base::error::Failure;
 use lending::events::{EventKind, Trail};
-use store::{query, query_as};
+use store::{Connection, query, query_as};
 use worlds::{
     faults,
     sandboxes::{Sandbox, sync},
@@ -78,16 +78,17 @@ pub enum StepState {
 
 const TOLD: &str = "SELECT name, content, done, acted FROM story";
 
-const TELL: &str = "INSERT INTO story (story_id, name, content) VALUES ('story', $1, $2)";
+const TELL: &str = "
+    INSERT INTO story (story_id, name, content) VALUES ('story', $1, $2)
+    ON CONFLICT (story_id) DO UPDATE SET done = 0, acted = FALSE";
 
 const SET_DONE: &str = "UPDATE story SET done = $2, acted = FALSE WHERE done = $1";
 
 const CLAIM: &str = "UPDATE story SET acted = TRUE WHERE done = $1 AND NOT acted";
 
-/// Stores that this sandbox tells the story `name` with the text `content`.
-pub(super) async fn tell(sandbox: &Sandbox, name: &str, content: &str) -> Result<(), Failure> {
-    sandbox.database.execute(query(TELL).bind(name).bind(content)).await?;
-    Ok(())
+/// Stores that this sandbox tells the story `name` with the text `content`, from its first step.
+pub(super) async fn tell(connection: &mut Connection, name: &str, content: &str) -> Result<(), Failure> {
+    Ok(query(TELL).bind(name).bind(content).run(connection).await?)
 }
 
 pub(super) async fn stored(sandbox: &Sandbox) -> Result<Option<(Told, Story)>, Failure> {

@@ -189,11 +189,11 @@
     history.replaceState(null, '', address);
   }
 
-  // A sign-in link: the token leaves the address, then the form is submitted.
-  const redeem = document.querySelector('form[data-submit]');
+  // A sign-in link: the token leaves the address, then the form is submitted, unless a page elsewhere linked to it.
+  const redeem = document.querySelector('form[data-redeem]');
   if (redeem) {
     history.replaceState(null, '', location.pathname);
-    redeem.submit();
+    if ('submit' in redeem.dataset) redeem.submit();
   }
 
   if (main) void keepRefreshing(Number(main.dataset.refreshMs));

@@ -224,10 +224,16 @@ pub fn failure_page(sandbox: &Sandbox, text: String) -> Html<String> {
     gate(sandbox, "Something went wrong", "Something went wrong", text, None)
 }
 
-/// The page of a sign-in link. The script submits its form at once.
-pub fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Html<String> {
+/// The page of a sign-in link. The script submits its form at once if it `submits`.
+pub fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str, submits: bool) -> Html<String> {
     let form = view! {
-        <form method="post" action="/console/sign-in" class="stack" data-submit="">
+        <form
+            method="post"
+            action="/console/sign-in"
+            class="stack"
+            data-redeem=""
+            data-submit=submits.then_some("")
+        >
             <input type="hidden" name="page" value=requested_page.to_owned() />
             <input type="hidden" name="token" value=token.to_owned() />
             <button class="btn main wide">"Sign in"</button>

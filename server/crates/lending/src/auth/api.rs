@@ -149,9 +149,10 @@ async fn request_password_reset(
 async fn reset_password(
     Extension(auth): Extension<Auth>,
     from: ClientAddress,
+    device: DeviceCookie,
     Json(request): Json<ResetRequest>,
 ) -> Result<Answer<Done>, Failure> {
-    password_reset::reset(&auth, from, request).await?;
+    password_reset::reset(&auth, from, &device, request).await?;
     Ok(Answer(Done { message: "Your password was reset. Sign in with the new one." }))
 }
 

@@ -6,13 +6,14 @@
 //!
 //! Somebody who knows only an e-mail address must not be able to lock its owner out. So the strict
 //! limit is for one account from one network address, the limit for the account over all addresses
-//! is wide, and a device that signed in to the account before has a limit of its own instead.
+//! is wide, and a device that signed in to the account before has a limit of its own instead. So has
+//! a session in which the password is asked for again.
 
 use std::{net::IpAddr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuthRefusal, fingerprint::Fingerprints};
+use super::{AuthRefusal, fingerprint::Fingerprints, session::Session};
 use base::{clock::UnixMillis, email::Email, error::Failure};
 use store::{Connection, Database, query, query_as, query_scalar, sweep};
 
@@ -25,7 +26,8 @@ struct Limit {
 
 /// The limit for one account from one network address; the tenth attempt is refused.
 const PER_ACCOUNT_AND_ADDRESS: Limit = Limit { attempts: 9, window: Duration::from_mins(15) };
-/// The limit for one account from a device that signed in to it before.
+/// The limit for one account from a device that signed in to it before, or in one session; for wrong codes, from all
+/// such devices together: whoever knows the password can make any number of them.
 const PER_DEVICE: Limit = PER_ACCOUNT_AND_ADDRESS;
 /// The limit for one account from all network addresses.
 const PER_ACCOUNT: Limit = Limit { attempts: 50, window: Duration::from_hours(1) };
@@ -64,12 +66,15 @@ pub enum Action {
 
 store::stored_as_text!(Action);
 
-/// The account that an attempt is for, and the address and device that it comes from.
+/// The account that an attempt is for, and the address, and device or session, that it comes from.
 #[derive(Clone, Debug)]
 pub struct Caller {
     account: String,
     address: String,
     account_and_address: String,
+    /// All devices that signed in to the account before.
+    devices: String,
+    /// The device that signed in to the account before, or the session.
     device: Option<String>,
 }
 
@@ -80,6 +85,7 @@ impl Caller {
         Self {
             account: fingerprints.of(&["limits", email]),
             account_and_address: fingerprints.of(&["limits", email, &address]),
+            devices: fingerprints.of(&["limits of devices", email]),
             address,
             device: None,
         }
@@ -90,6 +96,7 @@ impl Caller {
         Self {
             account: String::new(),
             account_and_address: String::new(),
+            devices: String::new(),
             address: network(address),
             device: None,
         }
@@ -101,6 +108,17 @@ impl Caller {
         Self { device, ..self }
     }
 
+    /// An attempt in `session` to prove that its user makes it.
+    pub fn in_session(fingerprints: &Fingerprints, session: &Session, address: IpAddr) -> Self {
+        let device = Some(fingerprints.of(&["limits of a session", &session.session_id]));
+        Self { device, ..Self::new(fingerprints, &session.staff.email, address) }
+    }
+
+    /// Returns whether it comes from a device that signed in to the account before.
+    pub fn is_known_device(&self) -> bool {
+        self.device.is_some()
+    }
+
     /// Returns the subjects for which an attempt at `action` is counted, with their limits.
     fn counts(&self, action: Action) -> Vec<(&str, Limit)> {
         match (action, &self.device) {
@@ -108,6 +126,7 @@ impl Caller {
                 vec![(device.as_ref().unwrap_or(&self.account), CODES_PER_ACCOUNT)]
             }
             (Action::ConsoleToken | Action::DeployToken, _) => vec![(&self.address, PER_ADDRESS)],
+            (Action::SignInCode | Action::ResetCode, Some(_)) => vec![(&self.devices, PER_DEVICE)],
             (_, Some(device)) => vec![(device, PER_DEVICE)],
             (_, None) => vec![
                 (&self.account_and_address, PER_ACCOUNT_AND_ADDRESS),
@@ -199,7 +218,7 @@ const RESET: &str = "DELETE FROM try_count WHERE action = $1 AND subject = $2";
 /// address continue: a success of the owner must not give an attacker new attempts, nor one account
 /// be used to attack all others.
 pub async fn reset(connection: &mut Connection, action: Action, caller: &Caller) -> Result<(), sqlx::Error> {
-    for subject in caller.device.iter().chain([&caller.account_and_address]) {
+    for subject in caller.device.iter().chain([&caller.devices, &caller.account_and_address]) {
         query(RESET).bind(action).bind(subject).execute(&mut *connection).await?;
     }
     Ok(())

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::{
     Auth, AuthRefusal, Staff,
     client_address::ClientAddress,
+    device::DeviceCookie,
     limits::{self, Action, Caller},
     new_password,
     otp::{self, Attempt, Otp, Purpose, Verdict},
@@ -34,14 +35,19 @@ pub(super) struct ResetRequest {
 pub(super) async fn reset(
     auth: &Auth,
     ClientAddress(address): ClientAddress,
+    device: &DeviceCookie,
     request: ResetRequest,
 ) -> Result<(), Failure> {
     let ResetRequest { email, otp, new_password: Password(new_password) } = request;
     new_password::check(&new_password, &email, &auth.world.settings.brand)?;
-    let caller = Caller::new(&auth.fingerprints, &email, address);
+    let mut caller = Caller::new(&auth.fingerprints, &email, address);
     {
+        let now = auth.world.clock.now();
         let mut reader = auth.world.database.read().await?;
-        limits::check(&mut reader, Action::ResetCode, &caller, auth.world.clock.now()).await?;
+        let staff = Staff::by_email(&mut reader, &email).await?;
+        let device_id = staff.as_ref().and_then(|staff| device.device_id(&auth.fingerprints, staff, now));
+        caller = caller.on(&auth.fingerprints, device_id);
+        limits::check(&mut reader, Action::ResetCode, &caller, now).await?;
     }
     // Hashed before the code is checked, so that timing reveals nothing and no transaction waits
     // for the hash.

@@ -61,6 +61,10 @@ pub(super) struct ProfileChange {
     current_password: Option<Password>,
 }
 
+/// A change without a new number writes none: another one may have been set since the session was read.
+const CHANGE_NAME: &str = "
+    UPDATE staff SET first_name = $2, last_name = $3, updated_at = $4 WHERE staff_id = $1";
+
 /// Until a new number gets reset codes, `phone_before` stays the owner's, however often it is changed.
 const CHANGE: &str = "
     UPDATE staff SET first_name = $2, last_name = $3, phone_number = $4, updated_at = $5,
@@ -99,6 +103,13 @@ struct Checked {
 }
 
 impl Checked {
+    async fn write_name(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        query(CHANGE_NAME)
+            .bind_all((&self.staff_id, &self.first_name, &self.last_name, self.now))
+            .run(connection)
+            .await
+    }
+
     async fn write(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         query(CHANGE)
             .bind_all((&self.staff_id, &self.first_name, &self.last_name))
@@ -135,7 +146,7 @@ pub(super) async fn change_profile(
         NewEvent::new(at, EventKind::ProfileChanged, staff.email.as_str(), Some(address)).details("name");
     events::write(&auth.world.database, async move |connection: &mut Connection| {
         session::check_open(connection, &session.session_id).await?;
-        change.write(connection).await?;
+        change.write_name(connection).await?;
         Ok(((), event))
     })
     .await

@@ -13,7 +13,8 @@ use crate::events::{self, EventKind, NewEvent};
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
 
-/// A password that was compared with that of the session's user. Wrong ones are counted as at sign-in.
+/// A password that was compared with that of the session's user. Wrong ones are counted for the session: others can't
+/// keep its user from changing the password, and a stolen session is no way to guess it.
 pub(super) struct Reauthentication {
     session: Session,
     address: IpAddr,
@@ -36,7 +37,7 @@ impl Reauthentication {
         password: SecretString,
     ) -> Result<Self, Failure> {
         let now = auth.world.clock.now();
-        let caller = Caller::new(&auth.fingerprints, &session.staff.email, address);
+        let caller = Caller::in_session(&auth.fingerprints, session, address);
         // Callers over the limit must not reach the expensive hashing.
         limits::check(&mut auth.world.database.read().await?, Action::Password, &caller, now).await?;
         let stored = Some(session.staff.password_hash.clone());

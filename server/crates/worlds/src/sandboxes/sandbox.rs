@@ -7,7 +7,7 @@ use axum::{
     http::{Extensions, request::Parts},
 };
 use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
 use super::{ConsoleToken, Name, Record as SandboxRecord, Server, keep, sync};
 use crate::{
@@ -72,6 +72,8 @@ pub struct SandboxState {
     pub faults: Faults,
     /// The most recent calls.
     pub traffic: Arc<Traffic>,
+    /// Held while its story begins again, so that of several callers at once one begins it.
+    pub beginning_again: AsyncMutex<()>,
     /// The version of the data at which the clock and the faults in memory were loaded.
     pub(super) loaded_at: Mutex<Version>,
     /// The token that opens the console.
@@ -278,6 +280,7 @@ impl Sandbox {
             records,
             faults: Faults::default(),
             traffic,
+            beginning_again: AsyncMutex::default(),
             loaded_at: Mutex::default(),
             console_token,
             server,
