@@ -13,6 +13,8 @@ const OverridePanel = lazy(() => import('./slices/OverridePanel'));
 // Without its code, the screens still work.
 const StoryCard = lazy(() => import('./story/StoryCard').catch(() => ({ default: () => null })));
 
+const EnterAgain = lazy(() => import('./story/EnterAgain').catch(() => ({ default: () => null })));
+
 /** The parts around every page, signed in or not. */
 export function Root() {
   useSignInRedirect();
@@ -26,11 +28,7 @@ export function Root() {
       <Suspense fallback={<FirstPaint />}>
         <Outlet />
       </Suspense>
-      {hasStory && user ? (
-        <Suspense fallback={null}>
-          <StoryCard />
-        </Suspense>
-      ) : null}
+      {hasStory ? <Suspense fallback={null}>{user ? <StoryCard /> : <EnterAgain />}</Suspense> : null}
       {isPanelOpen ? (
         <Suspense fallback={null}>
           <OverridePanel onClose={() => overridePanel.set(false)} />

@@ -46,6 +46,7 @@ function told(done: number, given: Partial<Told> = {}): Told {
     may_go_on: false,
     ends_at: '2026-11-14T11:00:00.000Z',
     may_keep: true,
+    own_url: null,
     invitations: [],
     ...given,
   };
@@ -118,6 +119,8 @@ test('Do it does the act, shows what it has changed, and leaves the focus in the
   expect(await button('Story, step 3 of 3')).toBeVisible();
   expect(done).toHaveLength(1);
   expect(done[0]?.headers.get('Authorization')).toBe('Bearer token-1');
+  // Of two people who press it at once, the second one does not do the step after it.
+  expect(done[0]?.body).toEqual({ step: 1 });
   expect(again).toHaveBeenCalledWith();
   await waitFor(() =>
     expect(screen.getByRole('heading', { name: 'A refusal and its reason' })).toHaveFocus(),
@@ -263,6 +266,39 @@ test('others are invited by an address for each role', async () => {
   expect(within(await card()).getByText(ADDRESS)).toBeVisible();
   await user.click(await button('Copy the address for Supervisor'));
   expect(await navigator.clipboard.readText()).toBe(ADDRESS);
+});
+
+test('a guest has an address of their own, to come back', async () => {
+  const url = 'http://sandbox-k3j2.localhost:8080/enter#agent.0c1f';
+  const { user } = await tell(1, { own_url: url });
+  expect(within(await card()).getByRole('heading', { name: 'Come back later' })).toBeVisible();
+  await user.click(await button('Copy your address'));
+  expect(await navigator.clipboard.readText()).toBe(url);
+});
+
+test('who entered by an address in this tab can enter again after signing out', async () => {
+  localStorage.clear();
+  session.start();
+  const { router } = await open('/login');
+  expect(screen.queryByRole('link', { name: 'Enter the sandbox again' })).toBeNull();
+  answer('post', '/story/enter', 200, signedIn({ token: 'token-9' }));
+  answer('get', TOLD, 200, told(1));
+  await router.navigate('/enter#agent.0c1f');
+  expect(await card()).toBeVisible();
+  session.clear();
+  const link = await screen.findByRole('link', { name: 'Enter the sandbox again' });
+  expect(link).toHaveAttribute('href', '/enter#agent.0c1f');
+});
+
+test('a sandbox that is gone is said in place of the card, and not asked again', async () => {
+  await tell(1);
+  await card();
+  const asked = answer('get', TOLD, 404, failure('There is no sandbox.', 'sandbox_not_found'));
+  expect(await screen.findByText('This sandbox is gone: its time is over, or it was removed.')).toBeVisible();
+  expect(screen.queryByRole('region', { name: 'Story' })).toBeNull();
+  const { length } = asked;
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(asked).toHaveLength(length);
 });
 
 test('a poll that fails keeps what was read, and says so until it succeeds', async () => {

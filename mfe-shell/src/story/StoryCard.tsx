@@ -3,13 +3,13 @@ import { formatDateTime, notify, queryClient, type Schema, storage } from 'mfe-k
 import { Button, Icon, Note, Unseen } from 'mfe-kit/ui';
 import { type ComponentProps, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
+import { Address, Addresses } from './Addresses';
 import { AgainDialog } from './AgainDialog';
-import { Invitations } from './Invitations';
 import { beginAgain } from './open-session';
 import { StoryBoundary } from './StoryBoundary';
 import classes from './StoryCard.module.css';
 import { storyFailure } from './story-failure';
-import { goOn, keep, storyQuery, take } from './story-query';
+import { goOn, isGone, keep, storyQuery, take } from './story-query';
 import { StorySteps } from './StorySteps';
 import { storyTexts } from './story-texts';
 import { useRoomBelow } from './useRoomBelow';
@@ -37,18 +37,20 @@ function Told() {
       return navigate('/');
     },
   });
-  const { data: told, isError } = useQuery({ ...storyQuery(), enabled: !again.isPending });
+  const { data: told, isError, error } = useQuery({ ...storyQuery(), enabled: !again.isPending });
+  if (isGone(error)) return <Notice sentence={texts.gone} />;
   if (told) return <Card told={told} isOutdated={isError} again={again} />;
   // It was not read even once, or this sandbox tells none any more.
-  return isError ? <NotRead /> : null;
+  return isError ? <Notice sentence={texts.notRead} /> : null;
 }
 
-function NotRead() {
+/** What is said in place of the card. */
+function Notice({ sentence }: { sentence: string }) {
   const part = useRef<HTMLParagraphElement>(null);
   useRoomBelow(part);
   return (
-    <p className={`${classes.card} ${classes.failure}`} ref={part}>
-      {storyTexts().notRead}
+    <p className={`${classes.card} ${classes.failure}`} role="status" ref={part}>
+      {sentence}
     </p>
   );
 }
@@ -61,7 +63,7 @@ interface CardProps {
 }
 
 function Card({ told, isOutdated, again }: CardProps) {
-  const { story, may_go_on, ends_at, may_keep, invitations } = told;
+  const { story, may_go_on, ends_at, may_keep, own_url, invitations } = told;
   const texts = storyTexts();
   const [isFolded, setFolded] = useState(() => storage.get(FOLDED) === 'true');
   const [isAsking, setAsking] = useState(false);
@@ -75,7 +77,8 @@ function Card({ told, isOutdated, again }: CardProps) {
   }, [stepsDone]);
   useRoomBelow(card);
 
-  const next = useMutation({ mutationFn: goOn });
+  const at = story.steps.findIndex(({ state }) => state === 'next');
+  const next = useMutation({ mutationFn: () => goOn(at) });
   const keeping = useMutation({
     mutationFn: keep,
     onSuccess: () => notify({ type: 'success', message: texts.kept }),
@@ -105,7 +108,6 @@ function Card({ told, isOutdated, again }: CardProps) {
     mutation.mutate();
   }
 
-  const at = story.steps.findIndex(({ state }) => state === 'next');
   return (
     <section className={classes.card} aria-label={texts.story} ref={card}>
       <button
@@ -158,7 +160,23 @@ function Card({ told, isOutdated, again }: CardProps) {
             {texts.startAgain}
           </Button>
         </div>
-        {invitations.length > 0 ? <Invitations invitations={invitations} /> : null}
+        {own_url ? (
+          <Addresses title={texts.comeBack} text={texts.comeBackText}>
+            <Address name={texts.yours} url={own_url} copy={texts.copyOwn} />
+          </Addresses>
+        ) : null}
+        {invitations.length > 0 ? (
+          <Addresses title={texts.invite} text={texts.inviteText}>
+            {invitations.map(({ role, url }) => (
+              <Address
+                key={url}
+                name={texts.roles[role]}
+                url={url}
+                copy={texts.copyAddress(texts.roles[role])}
+              />
+            ))}
+          </Addresses>
+        ) : null}
       </div>
       <Unseen role="status">{stepsDone}</Unseen>
       <AgainDialog isOpen={isAsking} again={again} onClose={() => setAsking(false)} />

@@ -1,9 +1,14 @@
 import { api, dataOf, preferencesOf, queryClient, type Schema, session } from 'mfe-kit';
+import { tabStorage } from '../tab-storage';
 import { storyQuery } from './story-query';
 
+/** The key in the tab's storage of the code that was entered with last: on a shared device it goes with the tab. */
+export const ENTRY_CODE = 'entry_code';
+
 /** Signs in with the code of an address. A failure leaves an earlier session as it was. */
-export function enterSandbox(code: string): Promise<void> {
-  return openSession(api.POST('/story/enter', { body: { code } }));
+export async function enterSandbox(code: string): Promise<void> {
+  await openSession(api.POST('/story/enter', { body: { code } }));
+  tabStorage.write(ENTRY_CODE, code);
 }
 
 /** Begins the story again, which ends all sessions of the sandbox, and signs in again. */

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ApiError, dataOf, orNull, queryClient, type Schema, saveFile, session } from 'mfe-kit';
+import { api, ApiError, dataOf, queryClient, type Schema, saveFile, session } from 'mfe-kit';
 
 const EVERY_MS = 2000;
 
@@ -7,16 +7,26 @@ const EVERY_MS = 2000;
 export function storyQuery() {
   return queryOptions({
     queryKey: ['story'],
-    queryFn: ({ signal }) => orNull(dataOf(api.GET('/story/told', { signal }))),
-    refetchInterval: ({ state }) => (state.data === null ? false : EVERY_MS),
+    queryFn: ({ signal }) => dataOf(api.GET('/story/told', { signal })).catch(nullWithoutStory),
+    refetchInterval: ({ state }) => (state.data === null || isGone(state.error) ? false : EVERY_MS),
     // The next interval is the next attempt.
     retry: false,
   });
 }
 
-/** Does the act of the next step. */
-export async function goOn(): Promise<void> {
-  await change(api.POST('/story/next'));
+function nullWithoutStory(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404 && !isGone(error)) return null;
+  throw error;
+}
+
+/** `true` if a call failed because the whole sandbox is gone. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'sandbox_not_found';
+}
+
+/** Does the act of the step with this index, unless somebody else has gone on. */
+export async function goOn(step: number): Promise<void> {
+  await change(api.POST('/story/next', { body: { step } }));
   // Data that the act has changed may be on the screen.
   void queryClient.invalidateQueries();
 }

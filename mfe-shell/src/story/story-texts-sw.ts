@@ -6,6 +6,7 @@ const swahili: StoryTexts = {
   noEntry: 'Anwani hii haielekezi tena kwenye sandbox.',
   signIn: 'Ingia',
   tryAgain: 'Jaribu tena',
+  enterAgain: 'Ingia tena kwenye sandbox',
 
   story: 'Hadithi',
   progress: (step, of) => `Hadithi, hatua ya ${step} kati ya ${of}`,
@@ -19,6 +20,10 @@ const swahili: StoryTexts = {
   endsAt: (time) => `Sandbox hii ipo hadi ${time}.`,
   kept: 'Sandbox imehifadhiwa kwa siku 7.',
   begunAgain: 'Hadithi inaanza upya.',
+  comeBack: 'Rudi baadaye',
+  comeBackText: 'Hifadhi anwani yako: ukishatoka, inakuingiza tena kwenye sandbox hii.',
+  yours: 'Yako',
+  copyOwn: 'Nakili anwani yako',
   invite: 'Alika wengine',
   inviteText: 'Anayefungua mojawapo ya anwani hizi huingia kwenye sandbox hii.',
   copyAddress: (role) => `Nakili anwani ya ${role}`,
@@ -34,6 +39,7 @@ const swahili: StoryTexts = {
   notTaken: 'Faili haikupakuliwa',
   notBegun: 'Hadithi haikuanza upya',
   notRead: 'Hadithi haikuweza kusomwa. Inajaribiwa tena kila baada ya sekunde chache.',
+  gone: 'Sandbox hii haipo tena: muda wake umeisha, au iliondolewa.',
   noAnswer: 'Tovuti haikuweza kufikiwa. Angalia mtandao wako, kisha ujaribu tena.',
   failed: 'Kuna hitilafu. Jaribu tena baada ya dakika moja.',
 };

@@ -7,6 +7,7 @@ const english = {
   noEntry: 'This address does not lead to a sandbox any more.',
   signIn: 'Sign in',
   tryAgain: 'Try again',
+  enterAgain: 'Enter the sandbox again',
 
   // The card
   story: 'Story',
@@ -21,6 +22,10 @@ const english = {
   endsAt: (time: string) => `This sandbox exists until ${time}.`,
   kept: 'The sandbox is kept for 7 days.',
   begunAgain: 'The story begins again.',
+  comeBack: 'Come back later',
+  comeBackText: 'Keep your address: after signing out, it signs you in to this sandbox again.',
+  yours: 'Yours',
+  copyOwn: 'Copy your address',
   invite: 'Invite others',
   inviteText: 'Whoever opens one of these addresses is signed in to this sandbox.',
   copyAddress: (role: string) => `Copy the address for ${role}`,
@@ -37,6 +42,7 @@ const english = {
   notTaken: 'The file was not downloaded',
   notBegun: 'The story was not started again',
   notRead: 'The story could not be read. It is tried again every few seconds.',
+  gone: 'This sandbox is gone: its time is over, or it was removed.',
   noAnswer: 'The portal could not be reached. Check your connection, then try again.',
   failed: 'Something went wrong. Try again in a minute.',
 };

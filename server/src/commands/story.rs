@@ -20,9 +20,9 @@ pub enum StoryCommand {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Make a link to a story, and print its address.
+    /// Make a link to a story, and print its address, then its id.
     Link(AddLink),
-    /// List the links: id, story, sandboxes made and at most, end.
+    /// List the links: id, story, sandboxes made and at most, end, state.
     Links {
         /// The service.
         #[command(flatten)]
@@ -80,13 +80,15 @@ pub fn run(command: StoryCommand) -> anyhow::Result<()> {
             let body = Body::Json(add.body());
             let made = add.server.open(None)?.console("POST", "/story-links", body)?;
             writeln!(out, "{}", made["url"].as_str().unwrap_or_default())?;
+            eprintln!("Its id is {}.", made["id"].as_str().unwrap_or_default());
         }
         StoryCommand::Links { server, json } => {
             let all = server.open(None)?.console("GET", "/story-links", Body::Empty)?;
             let row = |link: &Value| {
                 let text = |field: &str| terminal::text(&link[field], "");
+                let state = terminal::text(&link["ended"], "open").replace('_', " ");
                 let made = format!("{} of {}", link["made"], link["worlds"]);
-                [text("id"), text("story"), made, text("works_until")]
+                [text("id"), text("story"), made, text("works_until"), state]
             };
             print_list(&all, json, elements(&all).map(row))?;
         }

@@ -164,6 +164,50 @@ async fn a_slice_breaks_in_its_sandbox_only() {
     };
     assert_eq!(versions(Some(&told.given)).await.as_deref(), Some("0.1.1-breaks"));
     assert_eq!(versions(None).await.as_deref(), Some("0.1.0"));
+
+    // The same build breaks when the story begins again.
+    let session = told.given.sign_in("agent").await;
+    let again = told.given.call(Method::POST, "/story/again", Some(&session), None).await;
+    assert_eq!(again.status, StatusCode::OK);
+    assert_eq!(versions(Some(&told.given)).await.as_deref(), Some("0.1.1-breaks"));
+}
+
+#[tokio::test]
+async fn a_story_that_the_server_allows_no_more_does_not_begin_again_and_loses_nothing() {
+    let app = TestApp::start().await;
+    let settings = json!({
+        "session_minutes": 60, "maximum_amount": null, "confirmation_required": true, "auto_retry": false,
+        "retry_attempts": 3,
+    });
+    let story = json!({"title": "Long", "settings": settings, "steps": [{"say": "Look."}]});
+    let given = Given::make(&app, json!({"story": story})).await;
+    let (name, token) = (given.name.clone(), given.token.clone());
+    let app = app.restart_with(&["--session-minutes", "30"]).await;
+    let given = Given::known(&app, &name, &token);
+    let session = given.sign_in("agent").await;
+    let again = given.call(Method::POST, "/story/again", Some(&session), None).await;
+    assert_eq!(again.refusal(), "422 invalid_request: session_minutes must be from 5 to 30.");
+    let still = given.call(Method::GET, "/story/told", Some(&session), None).await;
+    assert_eq!(still.json()["story"]["title"], "Long");
+}
+
+#[tokio::test]
+async fn two_people_who_do_the_same_step_do_it_once() {
+    let app = TestApp::start().await;
+    let step = json!({"say": "A day passes.", "act": {"clock": {"advance": "1m"}}});
+    let story = json!({"title": "Two clicks", "steps": [step, step, step]});
+    let told = Told { given: Given::make(&app, json!({"story": story})).await, app: &app };
+    let session = told.given.sign_in("agent").await;
+    let next = async |body: Option<Value>| {
+        let answer = told.given.call(Method::POST, "/story/next", Some(&session), body).await;
+        assert_eq!(answer.status, StatusCode::OK);
+    };
+    for _ in 0..2 {
+        next(Some(json!({"step": 0}))).await;
+    }
+    told.done(1).await;
+    next(None).await;
+    told.done(2).await;
 }
 
 #[tokio::test]
@@ -260,6 +304,13 @@ async fn a_file_is_read_again_when_it_changes_and_a_wrong_one_changes_nothing() 
     assert_eq!(titles(), ["Another"]);
     let (_, bad) = stories.all();
     assert_eq!((bad[0].file.as_str(), bad[0].line), ("mine.yaml", Some(2)));
+    let other = folder.path().join("mine.yml");
+    std::fs::write(&other, "title: Of another ending\nsteps: [{ say: Look. }]\n").unwrap();
+    assert_eq!(titles(), ["Another"]);
+    let (_, bad) = stories.all();
+    let bad: Vec<&str> = bad.iter().map(|bad| bad.file.as_str()).collect();
+    assert_eq!(bad, ["mine.yml", "mine.yaml"]);
+    std::fs::remove_file(&other).unwrap();
     std::fs::remove_file(&file).unwrap();
     assert_eq!(titles(), Vec::<String>::new());
     assert_eq!(stories.all().1, []);
@@ -304,6 +355,34 @@ fn wrong() -> Vec<(&'static str, String)> {
             "title: Wrong\nsteps:\n  - { say: Look., expect: { record: { loan: L9, status: COMPLETED } } }\n"
                 .to_owned(),
         ),
+        (
+            "a loan twice beside one with a longer name",
+            with(&format!("loans:\n{}{}{}", loan("L1"), loan("L10"), loan("L1"))),
+        ),
+        (
+            "the second loan is wrong",
+            with(&format!("loans:\n{}  - {{ loan_id: L2, total_loan_amount: 0 }}", loan("L1"))),
+        ),
+        (
+            "a demo account",
+            with(
+                "staff:\n  - { email: Agent@mkopo.test, first_name: A, last_name: B, phone_number: '0712000300', role: agent }",
+            ),
+        ),
+        (
+            "settings out of their bounds",
+            with(
+                "settings:\n  { session_minutes: 30, maximum_amount: 0, confirmation_required: true, auto_retry: false, retry_attempts: 3 }",
+            ),
+        ),
+        (
+            "a message to nobody",
+            "title: Wrong\nsteps:\n  - { say: Look., expect: { message: { to: Amina } } }\n".to_owned(),
+        ),
+        (
+            "a session of nobody",
+            "title: Wrong\nsteps:\n  - { say: Look., expect: { session: nobody@mkopo.test } }\n".to_owned(),
+        ),
         ("a bomb of anchors", with(&bomb)),
         ("a circle of anchors", "title: Wrong\nsteps: &a [*a]\n".to_owned()),
         ("two documents", "title: One\nsteps: [{ say: Look. }]\n---\ntitle: Two\n".to_owned()),
@@ -340,13 +419,13 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
     a loan twice
       wrong.yaml:4: The loan L1 is there twice.
     an amount of nothing
-      wrong.yaml:3: loans: total_loan_amount must be between 1 and 1,000,000,000,000.
+      wrong.yaml:3: loans[0]: total_loan_amount must be between 1 and 1,000,000,000,000.
     a phone that is none
-      wrong.yaml:3: loans: customer_phone_number must be a Kenyan mobile number such as +254712345678.
+      wrong.yaml:3: loans[0]: customer_phone_number must be a Kenyan mobile number such as +254712345678.
     too many loans
       wrong.yaml:3: loans: There may be at most 1000 here.
     a fault without its status
-      wrong.yaml:3: faults: A fault of kind status needs a status from 400 to 599.
+      wrong.yaml:3: faults[0]: A fault of kind status needs a status from 400 to 599.
     a slice that is none
       wrong.yaml:2: breaks[0]: There is no slice loans.
     a version that is none
@@ -359,6 +438,18 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
       wrong.yaml:3: steps[0]: expect must have at least one of record, message, session, and books: true.
     a loan that is not there
       wrong.yaml:3: No loan of the story has the loan_id L9.
+    a loan twice beside one with a longer name
+      wrong.yaml:5: The loan L1 is there twice.
+    the second loan is wrong
+      wrong.yaml:4: loans[1]: total_loan_amount must be between 1 and 1,000,000,000,000.
+    a demo account
+      wrong.yaml:3: The account Agent@mkopo.test is a demo account already.
+    settings out of their bounds
+      wrong.yaml:3: settings: maximum_amount must be between 1 and 2^53 - 1, or null.
+    a message to nobody
+      wrong.yaml:3: Amina is neither a Kenyan mobile number nor an e-mail address.
+    a session of nobody
+      wrong.yaml:3: nobody@mkopo.test is neither a demo account nor one of the story's staff.
     a bomb of anchors
       wrong.yaml:3: loans: There may be at most 1000 here.
     a circle of anchors
@@ -368,6 +459,7 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
     a tab
       wrong.yaml:3: found character that cannot start any token
     "#);
+    Story::read("bom.yaml", "\u{feff}title: Of an editor\nsteps: [{ say: Look. }]\n").unwrap();
     let large = format!("title: Wrong\ntext: {}\nsteps: [{{ say: Look. }}]\n", "x".repeat(70_000));
     assert_eq!(
         Story::read("large.yaml", &large).unwrap_err().to_string(),
@@ -484,7 +576,12 @@ async fn the_page_of_stories_lists_them_and_shows_how_far_one_has_come() {
     assert!(words(&page).contains("Next A minute passes"), "{}", words(&page));
     assert!(!words(&page).contains("Make a sandbox"), "the token of a sandbox makes none");
     let csrf = csrf(&page);
-    let next = post("/console/stories", Some(&cookie), &[("csrf", &csrf), ("act", "next")]);
+    let meant = |step| [("csrf", csrf.as_str()), ("act", "next"), ("step", step)];
+    let done_before = post("/console/stories", Some(&cookie), &meant("0"));
+    assert_eq!(told.given.send(done_before).await.status, StatusCode::SEE_OTHER);
+    told.done(1).await;
+    assert!(html(&page).contains("name=\"step\" value=\"1\""), "{}", html(&page));
+    let next = post("/console/stories", Some(&cookie), &meant("1"));
     assert_eq!(told.given.send(next).await.status, StatusCode::SEE_OTHER);
     told.done(3).await;
 }

@@ -134,6 +134,9 @@ async fn who_opens_a_link_gets_a_sandbox_of_their_own_and_is_signed_in_there() {
     assert_eq!(guest.pay("LN-OTIENO").await, 422);
     wait_until("two steps are done", async || guest.told().await["story"]["steps"][2]["state"] == "next")
         .await;
+    // A guest has no password: this address is the way back.
+    let own = told["own_url"].as_str().unwrap();
+    assert_eq!(Guest::enter(&app, own).await.role, "agent");
     let list = guest.call(Method::GET, "/slices.json", None).await.json();
     assert_eq!(list["portal"]["story"], true);
 
@@ -195,6 +198,33 @@ async fn a_full_server_takes_nothing_off_a_link() {
     assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(html(&refused).contains("All places are taken"));
     assert_eq!(app.console(Method::GET, "/story-links", None).await.json()[0]["made"], 1);
+}
+
+#[tokio::test]
+async fn a_link_to_a_story_that_can_not_begin_is_not_made_or_says_so_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("held.yaml");
+    let app = TestApp::start_with(&["--stories", folder.path().to_str().unwrap()]).await;
+    std::fs::write(&file, "title: Held\nsteps: [{ say: Look. }]\n").unwrap();
+    let link = Link::make(&app, json!({"story": "held"})).await;
+    std::fs::write(&file, "title: Held\nslices: { mfe-loans: 9.9.9 }\nsteps: [{ say: Look. }]\n").unwrap();
+    let refused = link.press().await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(html(&refused).contains("This story can't begin"), "{}", html(&refused));
+    assert_eq!(app.console(Method::GET, "/story-links", None).await.json()[0]["made"], 0);
+    assert_eq!(count(&app).await, 0);
+
+    let another = app.console(Method::POST, "/story-links", Some(json!({"story": "held"}))).await;
+    assert_eq!(another.refusal(), "422 invalid_request: There is no build 9.9.9 of mfe-loans.");
+}
+
+#[tokio::test]
+async fn a_story_without_a_seed_can_be_entered_outside_demo_mode_too() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("plain.yaml"), "title: Plain\nsteps: [{ say: Look. }]\n").unwrap();
+    let stories = folder.path().to_str().unwrap();
+    let app = TestApp::start_with(&["--demo", "false", "--sandboxes", "5", "--stories", stories]).await;
+    assert_eq!(Link::make(&app, json!({"story": "plain"})).await.guest().await.role, "agent");
 }
 
 #[tokio::test]
@@ -311,7 +341,7 @@ async fn what_a_guest_takes_along_begins_a_demo() {
     assert_eq!(guest.pay("LN-AMINA").await, 202);
     guest.told().await;
     let taken = guest.call(Method::GET, "/story/file", None).await;
-    assert_eq!(taken.headers[header::CONTENT_DISPOSITION], "attachment; filename=\"lost-answer.mkopo\"");
+    assert_eq!(taken.headers[header::CONTENT_DISPOSITION], "attachment; filename*=UTF-8''lost-answer.mkopo");
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lost-answer.mkopo");
@@ -379,14 +409,15 @@ async fn the_command_makes_lists_and_revokes_links() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    let url = run(&["story", "link", "refused", "--worlds", "2", "--role", "supervisor"]).await;
-    let path = url.trim().strip_prefix("http://127.0.0.1:8080").unwrap().to_owned();
+    let printed = run(&["story", "link", "refused", "--worlds", "2", "--role", "supervisor"]).await;
+    let path = printed.trim().strip_prefix("http://127.0.0.1:8080").unwrap().to_owned();
     let link = Link { app: &app, id: String::new(), path };
     assert_eq!(link.guest().await.role, "supervisor");
     let listed = run(&["story", "links"]).await;
     let id = listed.split('\t').next().unwrap();
-    assert!(listed.contains("\trefused\t1 of 2\t"), "{listed}");
+    assert!(listed.contains("\trefused\t1 of 2\t") && listed.ends_with("\topen\n"), "{listed}");
     run(&["story", "revoke", id]).await;
+    assert!(run(&["story", "links"]).await.ends_with("\trevoked\n"));
     assert_eq!(link.press().await.status, StatusCode::GONE);
 }
 
@@ -401,12 +432,13 @@ async fn the_page_of_sandboxes_makes_and_revokes_links() {
     let link = Link { app: &app, id: String::new(), path: url.split('<').next().unwrap().to_owned() };
     assert_eq!(link.guest().await.role, "supervisor");
     let page = browser.read("/console/sandboxes").await;
-    assert!(page.contains("refused Works supervisor, agent 1 of 2 30 min"), "{page}");
+    assert!(page.contains("supervisor, agent 1 of 2 30 min"), "{page}");
     let wrong =
         browser.send("/console/sandboxes", "link", &[("story", "refused"), ("lives_for", "8d")]).await;
     assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
     let links = app.console(Method::GET, "/story-links", None).await.json();
     let id = ("id", links[0]["id"].as_str().unwrap());
+    assert!(page.contains(&format!("refused Works {} ", &id.1[..13])), "{page}");
     assert!(browser.done("/console/sandboxes", "revoke", &[id]).await.contains("The link is revoked."));
     assert_eq!(link.press().await.status, StatusCode::GONE);
 }

@@ -7,6 +7,7 @@ use semver::{Prerelease, Version};
 use serde_json::json;
 
 use crate::{
+    activate::activate,
     build::{Build, KIT, MANIFEST, MODULE, SliceName, integrity_of},
     builds,
     of_world::Slices,
@@ -37,7 +38,8 @@ const CODE: &str = "var $container = {
 };
 ";
 
-/// Publishes a build of the slice `name` that breaks, and makes it live. It has the same screens as the live one.
+/// Publishes a build of the slice `name` that breaks, and makes it live. It has the same screens as the live one. If that
+/// breaks already, or such a build of it is there, none is published.
 ///
 /// # Errors
 /// [`SliceRefusal::SliceNotFound`] if the slice has no live build; those of [`publish`].
@@ -46,11 +48,17 @@ pub async fn publish_breaking(slices: &Slices, name: &SliceName) -> Result<(), F
     let not_found = || SliceRefusal::SliceNotFound(name.as_str().to_owned());
     let slice = all.iter().find(|slice| slice.name == name.as_str()).ok_or_else(not_found)?;
     let live = slice.live.as_ref().and_then(|live| slice.build(live)).ok_or_else(not_found)?;
+    let breaks = Prerelease::new("breaks").map_err(Failure::internal)?;
+    if live.version.pre == breaks {
+        return Ok(());
+    }
     let Version { major, minor, patch, .. } = live.version;
-    let version = Version {
-        pre: Prerelease::new("breaks").map_err(Failure::internal)?,
-        ..Version::new(major, minor, patch + 1)
-    };
+    let version = Version { pre: breaks, ..Version::new(major, minor, patch + 1) };
+    let mark = Mark::now(slices, Some("a story".to_owned()), Trail::default())?;
+    if slice.build(&version).is_some() {
+        activate(slices, name.clone(), version, false, true, mark).await?;
+        return Ok(());
+    }
     let container = name.container();
     let paths: Vec<&str> = live.brings.screens.iter().map(|screen| screen.path.as_str()).collect();
     let code = CODE
@@ -81,7 +89,6 @@ pub async fn publish_breaking(slices: &Slices, name: &SliceName) -> Result<(), F
     let shell = builds::live_shell(&all).ok_or(SliceRefusal::NoPortal)?;
     let build = Build::check(files, shell)?;
     let publication = Publication { hold: false, share: None, is_watched: false, force: true };
-    let mark = Mark::now(slices, Some("a story".to_owned()), Trail::default())?;
     publish(slices, build, publication, mark).await?;
     Ok(())
 }

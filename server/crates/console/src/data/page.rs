@@ -31,14 +31,15 @@ const SUCCESS: SuccessMessages = &[
 
 const RESET: Question = Question {
     title: "Reset to the demo data?",
-    consequence: "All current data is lost; snapshots are kept. Everyone is signed out of the portal.",
+    consequence: "All current data is lost, and the story if this sandbox tells one; snapshots are kept. Everyone is \
+                  signed out of the portal.",
     yes: "Reset",
 };
 
 const EMPTY: Question = Question {
     title: "Reset without loans and payouts?",
-    consequence: "All current data is lost, and only the demo accounts exist; snapshots are kept. Everyone is \
-                  signed out of the portal.",
+    consequence: "All current data is lost, and the story if this sandbox tells one: only the demo accounts exist. \
+                  Snapshots are kept. Everyone is signed out of the portal.",
     yes: "Reset",
 };
 

@@ -12,8 +12,8 @@ use axum::{
 use serde::Serialize;
 
 use super::{
-    BadFile, Progress, Stories, go_on,
-    links::{self, Link, MadeLink, NewLink},
+    BadFile, Progress, Stories, check, go_on,
+    links::{self, Listed as ListedLink, MadeLink, NewLink},
     progress, schema,
 };
 use crate::refusal::ConsoleRefusal;
@@ -73,11 +73,13 @@ async fn show(sandbox: Sandbox) -> Result<Answer<Progress>, Failure> {
 }
 
 async fn next(sandbox: Sandbox, trail: Trail) -> Result<Answer<Progress>, Failure> {
-    go_on(&sandbox, &trail).await.map(Answer)
+    go_on(&sandbox, None, &trail).await.map(Answer)
 }
 
-async fn list_links(main: Sandbox) -> Result<Answer<Vec<Link>>, Failure> {
-    links::all(&main.server).await.map(Answer)
+async fn list_links(main: Sandbox) -> Result<Answer<Vec<ListedLink>>, Failure> {
+    let now = main.clock.unset_now();
+    let all = links::all(&main.server).await?;
+    Ok(Answer(all.into_iter().map(|link| link.listed(now)).collect()))
 }
 
 async fn make_link(
@@ -86,7 +88,7 @@ async fn make_link(
     Extension(stories): Extension<Arc<Stories>>,
     Json(new): Json<NewLink>,
 ) -> Result<(StatusCode, Answer<MadeLink>), Failure> {
-    stories.find(&new.story)?;
+    check(&main, &stories.find(&new.story)?.story).await?;
     Ok((StatusCode::CREATED, Answer(links::make(&main.server, new, &trail).await?)))
 }
 

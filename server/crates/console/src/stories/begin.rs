@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    file::Story,
+    file::{Slice, Story},
     folder::{File, refused},
     told,
 };
@@ -33,9 +33,9 @@ use worlds::{
 /// # Errors
 /// Those of [`Sandboxes::make`](worlds::sandboxes::Sandboxes::make); [`Failure::BadField`] for what the story has.
 pub async fn begin(server: &Arc<Server>, file: &File, wish: Wish, trail: &Trail) -> Result<Made, Failure> {
-    let Story { seed, clock, screens, .. } = &file.story;
+    let Story { clock, screens, .. } = &file.story;
     let wish = Wish {
-        world: seed.map(|seed| seed.0),
+        world: Some(data_of(&file.story)),
         now: clock.now.map(|now| now.0),
         is_frozen: clock.frozen,
         screens: *screens,
@@ -44,12 +44,12 @@ pub async fn begin(server: &Arc<Server>, file: &File, wish: Wish, trail: &Trail)
     let made = server.sandboxes.make(wish, trail).await?;
     let filled = async {
         let in_use = server.sandboxes.find(server, &made.record.name).await?;
+        prepare(&in_use.sandbox, &file.story).await?;
         fill(&in_use.sandbox, &file.name, &file.text, file.story.clone()).await
     };
     if let Err(failure) = filled.await {
         server.sandboxes.remove(&made.record.name, &Name::main(), &Trail::default()).await?;
-        let is_of_story = failure.status_and_code().0.is_client_error();
-        return Err(if is_of_story { refused(&failure.to_string()) } else { failure });
+        return Err(of_story(failure));
     }
     Ok(made)
 }
@@ -58,7 +58,7 @@ pub async fn begin(server: &Arc<Server>, file: &File, wish: Wish, trail: &Trail)
 /// this one has ended, somebody else has just begun it again.
 ///
 /// # Errors
-/// [`ConsoleRefusal::NoStory`].
+/// [`ConsoleRefusal::NoStory`]; [`Failure::BadField`] for the builds and settings of the story, then no data has changed.
 pub async fn begin_again(sandbox: &Sandbox, session: &Session) -> Result<(), Failure> {
     let _begins_alone = sandbox.beginning_again.lock().await;
     let (id, now) = (&session.session_id, sandbox.clock.now());
@@ -66,8 +66,9 @@ pub async fn begin_again(sandbox: &Sandbox, session: &Session) -> Result<(), Fai
         return Ok(());
     }
     let (told, story) = told::stored(sandbox).await?.ok_or(ConsoleRefusal::NoStory)?;
+    prepare(sandbox, &story).await.map_err(of_story)?;
     let start = Start {
-        world: story.seed.map_or(DemoData::Seeded(FIRST_SEED), |seed| seed.0),
+        world: data_of(&story),
         now: story.clock.now.map(|now| now.0),
         is_frozen: story.clock.frozen,
     };
@@ -78,11 +79,50 @@ pub async fn begin_again(sandbox: &Sandbox, session: &Session) -> Result<(), Fai
     fill(sandbox, &told.name, &told.content, story).await
 }
 
-/// Adds all that the story has, besides the demo data, to a new sandbox.
+fn data_of(story: &Story) -> DemoData {
+    story.seed.map_or(DemoData::Seeded(FIRST_SEED), |seed| seed.0)
+}
+
+/// Checks what the file can't know: that this server has the builds that the story names, and allows its settings.
+///
+/// # Errors
+/// [`Failure::BadField`].
+pub async fn check(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
+    if let Some(settings) = &story.settings {
+        settings.0.check(&sandbox.world).map_err(|failure| refused(&failure.to_string()))?;
+    }
+    let all = ::slices::all(&sandbox.slices).await?;
+    let find = |name: &Slice| all.iter().find(|slice| slice.name == name.0.as_str());
+    for (name, version) in &story.slices {
+        if find(name).is_none_or(|slice| slice.build(version).is_none()) {
+            return Err(refused(&format!("There is no build {version} of {}", name.0.as_str())));
+        }
+    }
+    for name in &story.breaks {
+        if find(name).is_none_or(|slice| slice.live.is_none()) {
+            return Err(refused(&format!("There is no live build of {}", name.0.as_str())));
+        }
+    }
+    Ok(())
+}
+
+/// A refusal of what the story has is one of the story.
+fn of_story(failure: Failure) -> Failure {
+    if failure.status_and_code().0.is_client_error() { refused(&failure.to_string()) } else { failure }
+}
+
+/// Does what this server may refuse, before any data change.
+async fn prepare(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
+    if let Some(settings) = &story.settings {
+        settings.0.check(&sandbox.world)?;
+    }
+    set_slices(sandbox, story).await
+}
+
+/// Adds all that the story has, besides the demo data and the builds, to a new sandbox.
 async fn fill(sandbox: &Sandbox, name: &str, content: &str, story: Story) -> Result<(), Failure> {
     // That it was made is an event already.
     let trail = Trail::default();
-    set_slices(sandbox, &story).await?;
     for colleague in story.staff {
         staff::open(sandbox, colleague.0, &trail).await?;
     }
@@ -96,9 +136,8 @@ async fn fill(sandbox: &Sandbox, name: &str, content: &str, story: Story) -> Res
         faults::add(&sandbox.world, fault.0, &trail).await?;
     }
     if let Some(settings) = story.settings {
-        settings.check(&sandbox.world)?;
         let world = &sandbox.world;
-        let set = async move |connection: &mut Connection| rules::set(world, connection, settings).await;
+        let set = async move |connection: &mut Connection| rules::set(world, connection, settings.0).await;
         world.database.write(set).await?;
     }
     let (name, content) = (name.to_owned(), content.to_owned());

@@ -13,7 +13,7 @@ use crate::{
     staff::AccountToOpen,
 };
 use ::slices::SliceName;
-use base::{clock::UnixMillis, email::Email, error::Failure, ids::LoanId};
+use base::{clock::UnixMillis, email::Email, error::Failure, ids::LoanId, phone::Msisdn};
 use lending::{
     auth::Role,
     demo::{self, DemoData},
@@ -24,7 +24,7 @@ use lending::{
 use settings::Screens;
 use worlds::faults::NewFault;
 
-use super::scalar::{Checked, Scalar, at_most};
+use super::scalar::{Checked, Given, Scalar, Whole, at_most};
 
 /// The largest file, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024;
@@ -39,7 +39,7 @@ pub struct Story {
     pub title: Line,
     /// Its description.
     pub text: Option<String>,
-    /// The demo data; that of a new sandbox if `None`.
+    /// The demo data; that of the first seed if `None`.
     pub seed: Option<Seed>,
     /// The time at which it begins.
     #[serde(default)]
@@ -58,7 +58,7 @@ pub struct Story {
     #[serde(default, deserialize_with = "at_most::<MAX_OTHERS, _, _>")]
     pub faults: Vec<Fault>,
     /// The settings of the portal that administrators change on live screens.
-    pub settings: Option<NewPortalRules>,
+    pub settings: Option<PortalSettings>,
     /// The builds that are live in the sandbox only, by slice. They are published already, and held.
     #[serde(default)]
     pub slices: BTreeMap<Slice, Version>,
@@ -238,55 +238,60 @@ impl Scalar for SliceName {
 }
 
 /// A loan, checked as the console checks it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "GivenLoan")]
-pub struct Loan(pub GivenLoan);
+pub type Loan = Given<GivenLoan>;
 
-impl TryFrom<GivenLoan> for Loan {
-    type Error = Failure;
+impl Whole for GivenLoan {
+    type Fields = Self;
 
-    fn try_from(loan: GivenLoan) -> Result<Self, Failure> {
+    fn of(loan: Self) -> Result<Self, Failure> {
         loan.check(1)?;
-        Ok(Self(loan))
+        Ok(loan)
     }
 }
 
 /// Outcomes of payouts, checked as the console checks them.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "ScenarioChange")]
-pub struct Scenario(pub ScenarioChange);
+pub type Scenario = Given<ScenarioChange>;
 
-impl TryFrom<ScenarioChange> for Scenario {
-    type Error = Failure;
+impl Whole for ScenarioChange {
+    type Fields = Self;
 
-    fn try_from(change: ScenarioChange) -> Result<Self, Failure> {
+    fn of(change: Self) -> Result<Self, Failure> {
         change.check()?;
-        Ok(Self(change))
+        Ok(change)
     }
 }
 
 /// A fault, checked as the console checks it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "NewFault")]
-pub struct Fault(pub NewFault);
+pub type Fault = Given<NewFault>;
 
-impl TryFrom<NewFault> for Fault {
-    type Error = Failure;
+impl Whole for NewFault {
+    type Fields = Self;
 
-    fn try_from(fault: NewFault) -> Result<Self, Failure> {
+    fn of(fault: Self) -> Result<Self, Failure> {
         fault.check()?;
-        Ok(Self(fault))
+        Ok(fault)
+    }
+}
+
+/// The settings, as far as no deployment sets their limits.
+pub type PortalSettings = Given<NewPortalRules>;
+
+impl Whole for NewPortalRules {
+    type Fields = Self;
+
+    fn of(settings: Self) -> Result<Self, Failure> {
+        settings.check_payouts()?;
+        Ok(settings)
     }
 }
 
 /// An account, checked as the console checks it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "ColleagueFields")]
-pub struct Colleague(pub AccountToOpen);
+pub type Colleague = Given<AccountToOpen>;
 
+/// The fields of an account.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ColleagueFields {
+pub struct ColleagueFields {
     email: String,
     username: Option<String>,
     first_name: String,
@@ -295,15 +300,15 @@ struct ColleagueFields {
     role: Role,
 }
 
-impl TryFrom<ColleagueFields> for Colleague {
-    type Error = Failure;
+impl Whole for AccountToOpen {
+    type Fields = ColleagueFields;
 
-    fn try_from(fields: ColleagueFields) -> Result<Self, Failure> {
+    fn of(fields: ColleagueFields) -> Result<Self, Failure> {
         let ColleagueFields { email, username, first_name, last_name, phone_number, role } = fields;
         let password = SecretString::from(demo::PASSWORD);
-        let account = AccountToOpen { email, username, first_name, last_name, phone_number, role, password };
+        let account = Self { email, username, first_name, last_name, phone_number, role, password };
         account.clone().checked()?;
-        Ok(Self(account))
+        Ok(account)
     }
 }
 
@@ -324,27 +329,38 @@ pub struct BadFile {
 }
 
 impl Story {
-    /// Reads the `text` of `file`.
+    /// Reads the `text` of `file`, and checks it.
     ///
     /// # Errors
     /// The line, and the reason as a sentence.
     pub fn read(file: &str, text: &str) -> Result<Self, BadFile> {
+        let story = Self::parse(file, text)?;
+        let checked = story.check(text);
+        checked.map_err(|(line, reason)| BadFile { file: file.to_owned(), line, reason })?;
+        Ok(story)
+    }
+
+    /// Reads the `text` of `file`, which [`Self::read`] has accepted before.
+    ///
+    /// # Errors
+    /// The line, and the reason as a sentence.
+    pub fn parse(file: &str, text: &str) -> Result<Self, BadFile> {
         let bad = |line, reason: String| BadFile { file: file.to_owned(), line, reason };
         if text.len() > MAX_BYTES {
             return Err(bad(None, format!("A story has at most {} KiB.", MAX_BYTES / 1024)));
         }
-        let story: Self = yaml_serde::from_str(text).map_err(|error| {
+        // Editors of Windows write a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        yaml_serde::from_str(text).map_err(|error| {
             let line = error.location().map(|at| at.line());
             bad(line, without_place(&error.to_string()))
-        })?;
-        story.check(text).map_err(|(line, reason)| bad(line, reason))?;
-        Ok(story)
+        })
     }
 
     /// Checks what more than one part of the file says.
     fn check(&self, text: &str) -> Result<(), (Option<usize>, String)> {
         if self.steps.is_empty() {
-            return Err((line_of(text, "steps:", 0), "A story has at least one step.".to_owned()));
+            return Err((line_of(text, "steps", "[]", 0), "A story has at least one step.".to_owned()));
         }
         let mut loans = BTreeSet::new();
         let later = self.steps.iter().filter_map(|step| match &step.act {
@@ -354,30 +370,72 @@ impl Story {
         for loan in self.loans.iter().map(|loan| &loan.0).chain(later) {
             let Some(id) = &loan.loan_id else { continue };
             if !loans.insert(id.as_str()) {
-                return Err((line_of(text, id, 1), format!("The loan {} is there twice.", id.as_str())));
+                let reason = format!("The loan {} is there twice.", id.as_str());
+                return Err((line_of(text, "loan_id", id, 1), reason));
             }
         }
-        let mut staff = BTreeSet::new();
-        for Colleague(account) in &self.staff {
+        let mut staff = demo::emails();
+        for (index, Given(account)) in self.staff.iter().enumerate() {
             if !staff.insert(account.email.to_lowercase()) {
-                let reason = format!("The account {} is there twice.", account.email);
-                return Err((line_of(text, &account.email, 1), reason));
+                let is_twice = self.staff[..index]
+                    .iter()
+                    .any(|Given(other)| other.email.eq_ignore_ascii_case(&account.email));
+                let reason = if is_twice { "is there twice" } else { "is a demo account already" };
+                let line = line_of(text, "email", &account.email, usize::from(is_twice));
+                return Err((line, format!("The account {} {reason}.", account.email)));
             }
         }
-        for expected in self.steps.iter().filter_map(|step| step.expect.as_ref()?.record.as_ref()) {
-            if !loans.contains(expected.loan.as_str()) {
-                let reason = format!("No loan of the story has the loan_id {}.", expected.loan.as_str());
-                return Err((line_of(text, &expected.loan, 0), reason));
-            }
+        for expect in self.steps.iter().filter_map(|step| step.expect.as_ref()) {
+            expect.check(text, &loans, &staff)?;
         }
         Ok(())
     }
 }
 
-/// The line of the `text`, from 1, that has `needle` after `before` others.
-fn line_of(text: &str, needle: &str, before: usize) -> Option<usize> {
-    let mut lines = text.lines().enumerate().filter(|(_, line)| line.contains(needle));
-    lines.nth(before).map(|(index, _)| index + 1)
+impl Expect {
+    /// Checks that it can be so: `loans` and `staff` are all that the story has.
+    fn check(
+        &self,
+        text: &str,
+        loans: &BTreeSet<&str>,
+        staff: &BTreeSet<String>,
+    ) -> Result<(), (Option<usize>, String)> {
+        if let Some(ExpectedRecord { loan, .. }) = &self.record
+            && !loans.contains(loan.as_str())
+        {
+            let reason = format!("No loan of the story has the loan_id {}.", loan.as_str());
+            return Err((line_of(text, "loan", loan, 0), reason));
+        }
+        if let Some(ExpectedMessage { to, .. }) = &self.message
+            && Msisdn::parse(to).is_none()
+            && Email::parse(to).is_none()
+        {
+            let reason = format!("{to} is neither a Kenyan mobile number nor an e-mail address.");
+            return Err((line_of(text, "to", to, 0), reason));
+        }
+        if let Some(email) = &self.session
+            && !staff.contains(email.as_str())
+        {
+            let reason = format!("{email} is neither a demo account nor one of the story's staff.");
+            return Err((line_of(text, "session", email.as_str(), 0), reason));
+        }
+        Ok(())
+    }
+}
+
+/// The line of the `text`, from 1, on which `field` has this `value`, after `before` others.
+fn line_of(text: &str, field: &str, value: &str, before: usize) -> Option<usize> {
+    let field = format!("{field}:");
+    let lines = text.lines().zip(1..).flat_map(|(line, number)| {
+        let values = line.replace(['"', '\''], "");
+        let is_it = |rest: &&str| {
+            let given = rest.trim_start().split([',', '}', ' ']).next();
+            given.is_some_and(|given| given.eq_ignore_ascii_case(value))
+        };
+        let times = values.split(&field).skip(1).filter(is_it).count();
+        std::iter::repeat_n(number, times)
+    });
+    lines.into_iter().nth(before)
 }
 
 /// The message of an error of YAML without the place at its end, which stands before it.

@@ -1,7 +1,8 @@
 //! The stories of this server: those of the product, and those of the folder that `MKOPO_STORIES` names.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
     path::{Path, PathBuf},
     sync::Arc,
     time::SystemTime,
@@ -116,7 +117,8 @@ pub fn refused(sentence: &str) -> Failure {
     Failure::bad_field("story", sentence.trim_end_matches('.'))
 }
 
-/// Reads the files of `folder` that have changed, and forgets those that are gone. Returns why the folder can't be read.
+/// Reads the files of `folder` that have changed, and forgets those that are gone. Returns why the folder
+/// can't be read, and the files that are not.
 fn read_again(folder: &Path, read: &mut BTreeMap<String, Read>) -> Vec<BadFile> {
     let whole = |reason: String| vec![BadFile { file: folder.display().to_string(), line: None, reason }];
     let entries = match std::fs::read_dir(folder) {
@@ -124,8 +126,11 @@ fn read_again(folder: &Path, read: &mut BTreeMap<String, Read>) -> Vec<BadFile> 
         Err(error) => return whole(format!("The folder can't be read: {error}.")),
     };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut paths: Vec<PathBuf> = paths.filter(|path| name_of(path).is_some()).collect();
-    paths.sort();
+    let paths: BTreeSet<PathBuf> = paths.filter(|path| name_of(path).is_some()).collect();
+    let mut names = BTreeSet::new();
+    let (mut paths, doubled): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.into_iter().partition(|path| names.insert(path.file_stem().map(OsStr::to_owned)));
+    let mut bad: Vec<BadFile> = doubled.iter().map(|path| doubled_file(path)).collect();
     let is_too_many = paths.len() > MAX_FILES;
     paths.truncate(MAX_FILES);
     read.retain(|name, _| paths.iter().any(|path| name_of(path) == Some(name)));
@@ -145,7 +150,16 @@ fn read_again(folder: &Path, read: &mut BTreeMap<String, Read>) -> Vec<BadFile> 
         };
         read.insert(name.to_owned(), next);
     }
-    if is_too_many { whole(format!("Only the first {MAX_FILES} files are read.")) } else { Vec::new() }
+    if is_too_many {
+        bad.extend(whole(format!("Only the first {MAX_FILES} files are read.")));
+    }
+    bad
+}
+
+fn doubled_file(path: &Path) -> BadFile {
+    let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let reason = "Another file of the folder has this name already, with the ending .yaml.".to_owned();
+    BadFile { file, line: None, reason }
 }
 
 /// The name of the story in the file of `path`; `None` if it is not a YAML file.

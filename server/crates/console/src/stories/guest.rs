@@ -10,6 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -27,6 +28,7 @@ use lending::{
     },
     events::Trail,
 };
+use web::extract::Optional;
 use worlds::sandboxes::{Sandbox, sync};
 
 const MAX_SIZE: MaxSize = (1024, "1 KiB");
@@ -57,6 +59,7 @@ struct GuestStory {
     may_go_on: bool,
     ends_at: Option<UnixMillis>,
     may_keep: bool,
+    own_url: Option<String>,
     invitations: Vec<Invitation>,
     story: Progress,
 }
@@ -70,19 +73,21 @@ struct Invitation {
 
 impl GuestStory {
     async fn of(sandbox: &Sandbox, own: Role, story: Progress) -> Result<Answer<Self>, Failure> {
-        let (mut ends_at, mut may_keep, mut invitations) = (None, false, Vec::new());
+        let (mut ends_at, mut may_keep, mut own_url, mut invitations) = (None, false, None, Vec::new());
         if !sandbox.is_main() {
             let server = &sandbox.server;
             let record = server.sandboxes.record(&sandbox.name).await?;
             (ends_at, may_keep) = (record.ends_at, record.may_keep());
-            let roles = links::roles_of(server, &record).await?;
-            invitations = roles
-                .into_iter()
-                .filter(|role| *role != own)
-                .map(|role| Invitation { role, url: entry_url(server, &record, role) })
-                .collect();
+            for role in links::roles_of(server, &record).await? {
+                let url = entry_url(server, &record, role);
+                if role == own {
+                    own_url = Some(url);
+                } else {
+                    invitations.push(Invitation { role, url });
+                }
+            }
         }
-        Ok(Answer(Self { may_go_on: story.may_go_on(), ends_at, may_keep, invitations, story }))
+        Ok(Answer(Self { may_go_on: story.may_go_on(), ends_at, may_keep, own_url, invitations, story }))
     }
 }
 
@@ -91,8 +96,18 @@ async fn show(sandbox: Sandbox, session: Session) -> Result<Answer<GuestStory>, 
     GuestStory::of(&sandbox, session.staff.role, story).await
 }
 
-async fn next(sandbox: Sandbox, session: Session) -> Result<Answer<GuestStory>, Failure> {
-    let story = go_on(&sandbox, &Trail::default()).await?;
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Meant {
+    step: Option<usize>,
+}
+
+async fn next(
+    sandbox: Sandbox,
+    session: Session,
+    Optional(Meant { step }): Optional<Meant>,
+) -> Result<Answer<GuestStory>, Failure> {
+    let story = go_on(&sandbox, step, &Trail::default()).await?;
     GuestStory::of(&sandbox, session.staff.role, story).await
 }
 
@@ -135,6 +150,8 @@ async fn enter(
     Ok(let_in(&sandbox.auth, address, browser, &account_of(role)?).await?.into_response())
 }
 
+const OUTSIDE_NAMES: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
+
 async fn take(sandbox: Sandbox) -> Result<Response, Failure> {
     let name = sandbox.story().await?.ok_or(ConsoleRefusal::NoStory)?;
     let failed = |error: std::io::Error| Failure::Internal(format!("a sandbox as a file: {error}"));
@@ -142,7 +159,9 @@ async fn take(sandbox: Sandbox) -> Result<Response, Failure> {
     let file = folder.path().join("taken");
     sandbox.server.sandboxes.copy(&sandbox, &file).await?;
     let content = tokio::fs::read(&file).await.map_err(failed)?;
-    let disposition = format!("attachment; filename=\"{name}.mkopo\"");
+    // The name is that of a file, which may have any letters.
+    let name = utf8_percent_encode(&name, &OUTSIDE_NAMES);
+    let disposition = format!("attachment; filename*=UTF-8''{name}.mkopo");
     let headers = [
         (header::CONTENT_TYPE, "application/vnd.sqlite3".to_owned()),
         (header::CONTENT_DISPOSITION, disposition),

@@ -43,7 +43,8 @@ pub struct Link {
 }
 
 /// Why a link makes no sandbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// It was revoked.
     Revoked,
@@ -53,7 +54,20 @@ pub enum Ended {
     UsedUp,
 }
 
+/// A link, and why it makes no sandbox; `None` if it does.
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    #[serde(flatten)]
+    link: Link,
+    ended: Option<Ended>,
+}
+
 impl Link {
+    /// The link as it is at `now`.
+    pub fn listed(self, now: UnixMillis) -> Listed {
+        Listed { ended: self.ended(now), link: self }
+    }
+
     /// Why it makes no sandbox at `now`; `None` if it does.
     pub fn ended(&self, now: UnixMillis) -> Option<Ended> {
         if self.revoked_at.is_some() {

@@ -15,7 +15,7 @@ mod schema;
 pub(super) mod section;
 mod told;
 
-pub use begin::begin;
+pub use begin::{begin, check};
 pub use file::{Act, BadFile, Expect, Step, Story};
 pub use folder::{File, Stories, read_file};
 pub use schema::schema;

@@ -77,12 +77,7 @@ async fn open(
         Ok(made) => made,
         Err(failure) => {
             links::release(server, &link).await?;
-            let (status, _) = failure.status_and_code();
-            if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::INSUFFICIENT_STORAGE) {
-                return Err(failure.into());
-            }
-            let text = "Sandboxes of others end all the time: try again in a few minutes.";
-            return Ok(refused(&sandbox, StatusCode::SERVICE_UNAVAILABLE, "All places are taken", text));
+            return Ok(not_begun(&sandbox, &file, failure)?);
         }
     };
     let role =
@@ -90,6 +85,21 @@ async fn open(
     let to = entry_url(server, &made.record, role);
     Ok((StatusCode::SEE_OTHER, [(header::LOCATION, to), (header::CACHE_CONTROL, "no-store".to_owned())])
         .into_response())
+}
+
+/// The page that says why a story has not begun.
+fn not_begun(main: &Sandbox, file: &File, failure: Failure) -> Result<Response, Failure> {
+    let (status, _) = failure.status_and_code();
+    if matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::INSUFFICIENT_STORAGE) {
+        let text = "Sandboxes of others end all the time: try again in a few minutes.";
+        return Ok(refused(main, StatusCode::SERVICE_UNAVAILABLE, "All places are taken", text));
+    }
+    if !status.is_client_error() {
+        return Err(failure);
+    }
+    tracing::warn!(story = file.name, reason = %failure, "story.not_begun");
+    let text = "Tell whoever gave you the link. It is not used up by this.";
+    Ok(refused(main, StatusCode::UNPROCESSABLE_ENTITY, "This story can't begin", text))
 }
 
 /// The link with this token and its story.

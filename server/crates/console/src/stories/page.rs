@@ -44,7 +44,7 @@ async fn shown(visit: Visit, stories: &Stories, made: Option<Made>) -> Result<Re
 }
 
 fn steps(visit: &Visit, told: Progress) -> AnyView {
-    let steps = told.steps.into_iter().map(|one| step(visit, one)).collect_view();
+    let steps = told.steps.into_iter().enumerate().map(|(index, one)| step(visit, index, one)).collect_view();
     view! {
         <section class="card in stack" aria-labelledby="story-title">
             <h2 id="story-title">{told.title}</h2>
@@ -55,7 +55,7 @@ fn steps(visit: &Visit, told: Progress) -> AnyView {
     .into_any()
 }
 
-fn step(visit: &Visit, step: ToldStep) -> AnyView {
+fn step(visit: &Visit, index: usize, step: ToldStep) -> AnyView {
     let state = match step.state {
         StepState::Done => tag(Tone::Good, "Done"),
         StepState::Next => tag(Tone::Wait, "Next"),
@@ -64,7 +64,10 @@ fn step(visit: &Visit, step: ToldStep) -> AnyView {
     let act = step
         .act
         .filter(|_| step.is_act_due)
-        .map(|act| visit.button(Button::new("next", "Do it").about(format!("Do it: {act}"))));
+        .map(|act| {
+            Button::new("next", "Do it").about(format!("Do it: {act}")).field("step", index.to_string())
+        })
+        .map(|button| visit.button(button));
     let about = step.act.into_iter().map(str::to_owned).chain(step.expected).collect::<Vec<_>>().join(" ");
     let found = step.found.join(" ");
     view! {
@@ -123,7 +126,8 @@ pub async fn act(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Respo
 }
 
 async fn next(visit: &Visit) -> Result<Done, FieldError> {
-    go_on(&visit.sandbox, &visit.trail).await?;
+    let meant = visit.sent.parsed("step", "whole number")?;
+    go_on(&visit.sandbox, meant, &visit.trail).await?;
     Ok(Done::new("next"))
 }
 

@@ -6,7 +6,7 @@ use std::{fmt, marker::PhantomData};
 use base::error::Failure;
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, SeqAccess, Visitor},
+    de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
 };
 
 /// A value that a file has as a text or a number.
@@ -51,6 +51,44 @@ impl<'de, T: Scalar> Deserialize<'de> for Checked<T> {
         }
 
         deserializer.deserialize_any(Reader(PhantomData))
+    }
+}
+
+/// A value with fields.
+pub trait Whole: Sized {
+    /// The fields.
+    type Fields: DeserializeOwned;
+
+    /// Makes it of its fields.
+    ///
+    /// # Errors
+    /// The reason as a sentence.
+    fn of(fields: Self::Fields) -> Result<Self, Failure>;
+}
+
+/// A value with fields, checked where it is read: an error of `#[serde(try_from)]` would have the place of the list or
+/// the value that it stands in.
+#[derive(Clone, Debug)]
+pub struct Given<T>(pub T);
+
+impl<'de, T: Whole> Deserialize<'de> for Given<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader<T>(PhantomData<T>);
+
+        impl<'de, T: Whole> Visitor<'de> for Reader<T> {
+            type Value = Given<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("fields")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Given<T>, A::Error> {
+                let fields = T::Fields::deserialize(MapAccessDeserializer::new(fields))?;
+                T::of(fields).map(Given).map_err(A::Error::custom)
+            }
+        }
+
+        deserializer.deserialize_map(Reader(PhantomData))
     }
 }
 

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
-    Stories,
+    Stories, check,
     links::{self, Ended, Link, MadeLink, NewLink, roles_in},
 };
 use crate::view::{
@@ -81,10 +81,12 @@ fn row(visit: &Visit, link: &Link, now: UnixMillis) -> AnyView {
             .field("id", link.id.as_str());
         visit.button(button)
     });
+    // The part that is the time; `mkopo story links` prints all of it.
+    let id: String = link.id.as_str().chars().take(13).collect();
     let roles = link.roles().iter().map(Role::to_string).collect::<Vec<_>>().join(", ");
     view! {
         <tr>
-            <td><b>{link.story.clone()}</b>" "{state}</td>
+            <td><b>{link.story.clone()}</b>" "{state}" "<span class="muted">{id}</span></td>
             <td class="more" data-label="Roles">{roles}</td>
             <td class="more right num" data-label="Sandboxes">{number(link.made)}" of "{number(link.worlds)}</td>
             <td class="more" data-label="Each for">{duration_text(link.lives_for())}</td>
@@ -98,7 +100,7 @@ fn row(visit: &Visit, link: &Link, now: UnixMillis) -> AnyView {
 /// Makes the link of the form.
 pub async fn make(visit: &Visit, stories: &Stories) -> Result<MadeLink, FieldError> {
     let sent = &visit.sent;
-    stories.find(sent.text("story"))?;
+    check(&visit.sandbox, &stories.find(sent.text("story"))?.story).await?;
     let new = NewLink {
         story: sent.text("story").to_owned(),
         roles: Some(roles_in(sent.text("roles"))),

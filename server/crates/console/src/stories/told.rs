@@ -94,7 +94,8 @@ pub(super) async fn tell(connection: &mut Connection, name: &str, content: &str)
 pub(super) async fn stored(sandbox: &Sandbox) -> Result<Option<(Told, Story)>, Failure> {
     let told: Option<Told> = query_as(TOLD).fetch_optional(&mut sandbox.database.read().await?).await?;
     let Some(told) = told else { return Ok(None) };
-    let story = Story::read(&told.name, &told.content);
+    // Not checked again: a later version of the server may refuse more than the one that made the sandbox.
+    let story = Story::parse(&told.name, &told.content);
     let story = story.map_err(|bad| Failure::Internal(format!("the story of a sandbox: {bad}")))?;
     Ok(Some((told, story)))
 }
@@ -136,15 +137,17 @@ async fn set_done(sandbox: &Sandbox, before: i64, done: i64) -> Result<(), Failu
     Ok(())
 }
 
-/// Does the act of the step that is next, if it has one that is not done yet. Returns the progress of the story then.
+/// Does the act of the step that is next, if it has one that is not done yet, and if it is the one with the index
+/// `meant`, where the caller says so: somebody else may have gone on meanwhile. Returns the progress of the story then.
 ///
 /// # Errors
 /// [`ConsoleRefusal::NoStory`]; those of the act, then it can be tried again.
-pub async fn go_on(sandbox: &Sandbox, trail: &Trail) -> Result<Progress, Failure> {
+pub async fn go_on(sandbox: &Sandbox, meant: Option<usize>, trail: &Trail) -> Result<Progress, Failure> {
     let (told, story, _) = look(sandbox).await?.ok_or(ConsoleRefusal::NoStory)?;
     let act = story.steps.get(told.index()).and_then(|step| step.act.clone());
     // Of two callers at once, one does the act.
-    if let Some(act) = act.filter(|_| !told.acted)
+    let is_meant = meant.is_none_or(|meant| meant == told.index());
+    if let Some(act) = act.filter(|_| !told.acted && is_meant)
         && told.claim(sandbox).await?
     {
         let trail = trail.clone().all_of(EventKind::StoryGoneOn);

@@ -8,7 +8,7 @@ mod seed;
 pub use recorded::Recording;
 pub use seed::{PastPayout, draw_loans, pay_in_the_past, seed};
 
-use std::{fmt, time::Duration};
+use std::{collections::BTreeSet, fmt, time::Duration};
 
 use futures::future::try_join_all;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
@@ -61,6 +61,11 @@ const STAFF: [DemoStaff; 4] = [
         ..staff("inactive@mkopo.test", "Juma", "Barasa", "+254711000004", Role::Agent)
     },
 ];
+
+/// The e-mail addresses of the demo accounts.
+pub fn emails() -> BTreeSet<String> {
+    STAFF.iter().map(|staff| staff.email.to_owned()).collect()
+}
 
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);

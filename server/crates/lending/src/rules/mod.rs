@@ -107,6 +107,14 @@ impl NewPortalRules {
             let text = format!("session_minutes must be from {shortest} to {longest}");
             return Err(Failure::bad_field("session_minutes", text));
         }
+        self.check_payouts()
+    }
+
+    /// Refuses what is outside the limits that are the same in each deployment: those of payouts.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn check_payouts(&self) -> Result<(), Failure> {
         if self.maximum_amount.is_some_and(|maximum| !(1..=LARGEST_INTEGER).contains(&maximum.0)) {
             let text = "maximum_amount must be between 1 and 2^53 - 1, or null";
             return Err(Failure::bad_field("maximum_amount", text));

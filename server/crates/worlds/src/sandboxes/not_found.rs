@@ -17,7 +17,8 @@ pub fn page(main: &Sandbox, failure: &Failure) -> Option<Response> {
     let brand = &main.settings.brand;
     let body = format!(
         "<p>{sentence} It may have expired, or been removed.</p>\
-         <p>Whoever has the console's token can make one: <code>mkopo sandbox add NAME</code></p><p><a href=\"{address}\">Go to {brand}</a></p>",
+         <p>If a link brought you here, ask whoever gave it to you for another one. Whoever has the console's token can \
+         make a sandbox: <code>mkopo sandbox add NAME</code></p><p><a href=\"{address}\">Go to {brand}</a></p>",
         brand = escaped(brand),
         sentence = escaped(&failure.to_string()),
         address = escaped(&main.server.sandboxes.addresses.portal(&Name::main())),
