@@ -291,13 +291,17 @@ test('who entered by an address in this tab can enter again after signing out', 
 });
 
 test('a sandbox that is gone is said in place of the card, and not asked again', async () => {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],
+    shouldAdvanceTime: true,
+  });
   await tell(1);
   await card();
   const asked = answer('get', TOLD, 404, failure('There is no sandbox.', 'sandbox_not_found'));
   expect(await screen.findByText('This sandbox is gone: its time is over, or it was removed.')).toBeVisible();
   expect(screen.queryByRole('region', { name: 'Story' })).toBeNull();
   const { length } = asked;
-  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await vi.advanceTimersByTimeAsync(10_000);
   expect(asked).toHaveLength(length);
 });
 

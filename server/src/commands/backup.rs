@@ -21,7 +21,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
 use store::{
-    Connection, Database, query,
+    Connection, Database, query, query_scalar,
     rows::{self, Rows},
 };
 
@@ -214,9 +214,10 @@ const KEEP_TOKENS: &str = "
 
 /// The deploy tokens of the data that is replaced: others were revoked since the backup.
 async fn deploy_tokens(database: &Path) -> anyhow::Result<Vec<Value>> {
-    let mut previous = connect_options(database).read_only(true).connect().await?;
-    let digests: Vec<String> = sqlx::query_scalar(TOKENS).fetch_all(&mut previous).await?;
-    previous.close().await?;
+    let mut previous = open_previous(database).await?;
+    let digests = query_scalar::<String>(TOKENS).fetch_all(&mut previous).await;
+    previous.close().await;
+    let digests = digests?;
     Ok(digests.into_iter().map(|digest| json!({ "digest": digest })).collect())
 }
 
@@ -226,17 +227,22 @@ const DELETE_SANDBOXES: &str = "DELETE FROM sandbox";
 
 /// The list of sandboxes besides `main`, whose data is in files of its own that no backup has.
 async fn sandboxes(database: &Path) -> anyhow::Result<Rows> {
-    let mut previous: Connection = connect_options(database).read_only(true).connect().await?.into();
+    let mut previous = open_previous(database).await?;
     let sandboxes = rows::read(&mut previous, SANDBOXES).await;
     previous.close().await;
     Ok(sandboxes?)
 }
 
 async fn trail_since(database: &Path, restored: &Database) -> anyhow::Result<Vec<Event>> {
-    let mut previous = connect_options(database).read_only(true).connect().await?.into();
+    let mut previous = open_previous(database).await?;
     let events = events::since_backup(&mut previous, &mut restored.read().await?).await;
     previous.close().await;
     Ok(events?)
+}
+
+/// A connection that reads the data that is replaced.
+async fn open_previous(database: &Path) -> Result<Connection, sqlx::Error> {
+    Ok(connect_options(database).read_only(true).connect().await?.into())
 }
 
 /// A file that is not complete yet. It is deleted with its logs on drop, unless it was renamed.

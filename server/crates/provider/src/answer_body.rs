@@ -62,10 +62,14 @@ impl AnswerBody {
 
     /// Receives the beginning. Returns the whole answer if it is complete, and `None` if there is more.
     pub async fn read_ahead(&mut self) -> Result<Option<Bytes>, CutOff> {
-        while self.ahead.iter().map(Bytes::len).sum::<usize>() <= READ_AHEAD {
+        let mut length = 0;
+        while length <= READ_AHEAD {
             let frame = std::future::poll_fn(|context| self.poll_received(context)).await;
             match frame.transpose()? {
-                Some(data) => self.ahead.push_back(data),
+                Some(data) => {
+                    length += data.len();
+                    self.ahead.push_back(data);
+                }
                 None if self.ahead.len() == 1 => return Ok(self.ahead.pop_front()),
                 None => return Ok(Some(self.ahead.drain(..).flatten().collect())),
             }

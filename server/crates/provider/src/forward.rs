@@ -72,11 +72,8 @@ impl Provider {
         let place = tokio::time::timeout_at(until, Arc::clone(&self.calls).acquire_owned()).await;
         // The semaphore is never closed, so an error is a timeout.
         let Ok(Ok(place)) = place else { return Err(Failure::Busy) };
-        let uri = original(&parts).clone();
-        // A provider may not know these, and say so as it does of any path.
-        let is_for_live_screens =
-            Operation::of(&parts.method, uri.path()).is_some_and(|operation| operation.is_for_live_screens());
-        let mut observation = self.observer.begin(&parts.method, &uri, &parts.headers, &body);
+        let (method, uri) = (parts.method.clone(), original(&parts).clone());
+        let mut observation = self.observer.begin(&method, &uri, &parts.headers, &body);
         let answer = self.send(until, || self.request(parts, body, &uri, client, &request_id)).await?;
         let (parts, received) = answer.into_parts();
         if let Some(observation) = &mut observation {
@@ -98,7 +95,11 @@ impl Provider {
                 tracing::warn!(provider = %self.url, status = parts.status.as_u16(), reason = fault, "provider.refused");
                 // The body does not matter, because the answer is refused anyway.
                 body.end_observation();
-                if parts.status == StatusCode::NOT_FOUND && is_for_live_screens {
+                // A provider may not know the calls of live screens, and say so as it does of any path.
+                let may_lack = |operation: Operation| operation.is_for_live_screens();
+                if parts.status == StatusCode::NOT_FOUND
+                    && Operation::of(&method, uri.path()).is_some_and(may_lack)
+                {
                     return Err(Failure::NotFound);
                 }
                 return Err(ProviderRefusal::ProviderAnswer(fault).into());

@@ -88,9 +88,7 @@ fn data_of(story: &Story) -> DemoData {
 /// # Errors
 /// [`Failure::BadField`].
 pub async fn check(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
-    if let Some(settings) = &story.settings {
-        settings.0.check(&sandbox.world).map_err(|failure| refused(&failure.to_string()))?;
-    }
+    check_settings(sandbox, story).map_err(of_story)?;
     let all = ::slices::all(&sandbox.slices).await?;
     let find = |name: &Slice| all.iter().find(|slice| slice.name == name.0.as_str());
     for (name, version) in &story.slices {
@@ -113,10 +111,12 @@ fn of_story(failure: Failure) -> Failure {
 
 /// Does what this server may refuse, before any data change.
 async fn prepare(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
-    if let Some(settings) = &story.settings {
-        settings.0.check(&sandbox.world)?;
-    }
+    check_settings(sandbox, story)?;
     set_slices(sandbox, story).await
+}
+
+fn check_settings(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
+    story.settings.as_ref().map_or(Ok(()), |settings| settings.0.check(&sandbox.world))
 }
 
 /// Adds all that the story has, besides the demo data and the builds, to a new sandbox.

@@ -13,7 +13,7 @@ use std::{net::IpAddr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuthRefusal, fingerprint::Fingerprints, session::Session};
+use super::{AuthRefusal, Staff, device::DeviceCookie, fingerprint::Fingerprints, session::Session};
 use base::{clock::UnixMillis, email::Email, error::Failure};
 use store::{Connection, Database, query, query_as, query_scalar, sweep};
 
@@ -102,8 +102,15 @@ impl Caller {
         }
     }
 
-    /// The same attempt from a device that signed in to the account before, if there is one.
-    pub fn on(self, fingerprints: &Fingerprints, device_id: Option<&str>) -> Self {
+    /// The same attempt from `device`, if that signed in to the account of `staff` before.
+    pub fn on(
+        self,
+        fingerprints: &Fingerprints,
+        device: &DeviceCookie,
+        staff: Option<&Staff>,
+        now: UnixMillis,
+    ) -> Self {
+        let device_id = staff.and_then(|staff| device.device_id(fingerprints, staff, now));
         let device = device_id.map(|id| fingerprints.of(&["limits of a device", id]));
         Self { device, ..self }
     }

@@ -89,8 +89,7 @@ pub async fn send(
     let (otp, now) = (Otp::draw(&auth.world.randomness), auth.world.clock.now());
     let caller = Caller::new(&auth.fingerprints, &email, address);
     let staff = Staff::by_email(&mut auth.world.database.read().await?, &email).await?;
-    let device_id = staff.as_ref().and_then(|staff| device.device_id(&auth.fingerprints, staff, now));
-    let caller = caller.on(&auth.fingerprints, device_id);
+    let caller = caller.on(&auth.fingerprints, device, staff.as_ref(), now);
     let needs_password =
         |staff: &Staff| auth.world.settings.has_live_screens() && staff.sign_in_code_required;
     let proof = match staff.filter(|staff| purpose == Purpose::SignIn && needs_password(staff)) {

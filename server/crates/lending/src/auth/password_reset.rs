@@ -45,8 +45,7 @@ pub(super) async fn reset(
         let now = auth.world.clock.now();
         let mut reader = auth.world.database.read().await?;
         let staff = Staff::by_email(&mut reader, &email).await?;
-        let device_id = staff.as_ref().and_then(|staff| device.device_id(&auth.fingerprints, staff, now));
-        caller = caller.on(&auth.fingerprints, device_id);
+        caller = caller.on(&auth.fingerprints, device, staff.as_ref(), now);
         limits::check(&mut reader, Action::ResetCode, &caller, now).await?;
     }
     // Hashed before the code is checked, so that timing reveals nothing and no transaction waits

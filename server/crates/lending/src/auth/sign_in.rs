@@ -93,8 +93,7 @@ pub async fn sign_in(
         let now = auth.world.clock.now();
         let mut reader = auth.world.database.read().await?;
         let staff = Staff::by_email(&mut reader, &email).await?;
-        let device_id = staff.as_ref().and_then(|staff| device.device_id(fingerprints, staff, now));
-        caller = caller.on(fingerprints, device_id);
+        caller = caller.on(fingerprints, &device, staff.as_ref(), now);
         // Callers over the limit must not reach the expensive hashing.
         limits::check(&mut reader, Action::Password, &caller, now).await?;
         (staff, session::length(&auth.world, &mut reader).await?)
