@@ -16,7 +16,7 @@ use super::{
 #[derive(clap::Subcommand, Debug)]
 pub enum DataCommand {
     /// Copy all data from one database to another, empty one; the engines may differ. Stop the
-    /// service first.
+    /// service first: what it writes from then on is not in the copy.
     Copy {
         /// Database to copy: `postgres://user:password@host/name` or `sqlite:path/to/file`.
         #[arg(long, env = "MKOPO_COPY_FROM", hide_env_values = true, value_name = "URL")]
@@ -56,10 +56,16 @@ async fn copy(source: &Database, to: &DatabaseUrl) -> anyhow::Result<()> {
     let trail = Trail::of_command_line(Clock::system().now());
     let copied = data::copy(source, &target, &trail).await;
     target.close().await;
-    let data::Copied { tables, rows } = copied?;
+    let data::Copied { tables, rows, is_source_held } = copied?;
     println!(
         "Copied {} rows of {tables} tables to {to}; the books balance.",
         HumanCount(rows.unsigned_abs())
     );
+    if is_source_held {
+        eprintln!(
+            "A server runs on the source, or was just killed: what it wrote since is not in the copy, such as payouts. Stop \
+             it and copy again before a server runs on the copy, or loans are paid again."
+        );
+    }
     Ok(())
 }

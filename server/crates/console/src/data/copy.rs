@@ -1,6 +1,6 @@
 //! Copies all data from one database to another, of any engine.
 
-use anyhow::{anyhow, bail, ensure};
+use anyhow::{anyhow, ensure};
 
 use super::{NEXT_GENERATION, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
 use base::error::Failure;
@@ -17,6 +17,8 @@ pub struct Copied {
     pub tables: usize,
     /// The number of rows.
     pub rows: i64,
+    /// `true` if a server runs on the source, or was killed less than 30 s ago.
+    pub is_source_held: bool,
 }
 
 /// Copies a consistent snapshot of `from` into `to` in one transaction, and compares the two before the
@@ -29,8 +31,7 @@ pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Resu
         let rows = count(&mut to.read().await?, table).await?;
         ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
-    let mut snapshot = from.read_snapshot().await?;
-    refuse_if_held(&mut snapshot, "source").await?;
+    let snapshot = from.read_snapshot().await?;
     let copy = async move |connection: &mut Connection| copy_all(snapshot, connection).await;
     let copying = trail.write(to.begin_alone().await?, [Entry::of(EventKind::DataCopied)], copy);
     copying.await.map_err(|failure| match failure {
@@ -41,8 +42,14 @@ pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Resu
 
 async fn copy_all(mut from: Connection, to: &mut Connection) -> Result<Copied, Failure> {
     // No server can enter itself until this transaction ends.
-    refuse_if_held(to, "target").await.map_err(Failure::internal)?;
-    let mut copied = Copied { tables: 0, rows: 0 };
+    if let Some(held_for) = server_lease::held_for(to).await? {
+        return Err(Failure::Internal(format!(
+            "a server runs on the target database; stop it first. If it was killed, wait {} s",
+            held_for.as_secs() + 1
+        )));
+    }
+    let is_source_held = server_lease::held_for(&mut from).await?.is_some();
+    let mut copied = Copied { tables: 0, rows: 0, is_source_held };
     for table in &ONE_ROW_TABLES {
         query(table.empty).execute(to).await?;
     }
@@ -66,17 +73,6 @@ async fn copy_all(mut from: Connection, to: &mut Connection) -> Result<Copied, F
     query(NEXT_GENERATION).execute(to).await?;
     to.analyze().await?;
     Ok(copied)
-}
-
-/// Fails if a server runs on the database: what it writes meanwhile would be missing, such as payouts.
-async fn refuse_if_held(connection: &mut Connection, which: &str) -> anyhow::Result<()> {
-    match server_lease::held_for(connection).await? {
-        None => Ok(()),
-        Some(held_for) => bail!(
-            "a server runs on the {which} database; stop it first. If it was killed, wait {} s",
-            held_for.as_secs() + 1
-        ),
-    }
 }
 
 async fn count(connection: &mut Connection, table: &Table) -> Result<i64, Failure> {
