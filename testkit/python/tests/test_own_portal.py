@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
+from mkopo_test import start_portal
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mkopo_test import Mkopo
 
 
@@ -14,8 +19,8 @@ def screens_of(url: str) -> object:
     return httpx.get(f"{url}/slices.json").json()["portal"].get("screens")
 
 
-@pytest.mark.mkopo(settings={"MKOPO_SCREENS": "live"})
-def test_a_portal_with_settings_is_started_for_the_test(mkopo: Mkopo) -> None:
+@pytest.mark.mkopo(settings={"MKOPO_SCREENS": "live", "MKOPO_LOG": "off"})
+def test_a_portal_with_settings_is_started_for_the_test_whatever_its_log_has(mkopo: Mkopo) -> None:
     assert mkopo.sandbox.name == "main"
     assert screens_of(mkopo.sandbox.url) == "live"
     paid = mkopo.sessions.open("agent").pay_out(mkopo.loans.approve())
@@ -29,6 +34,37 @@ def test_a_portal_with_settings_is_started_for_the_test(mkopo: Mkopo) -> None:
 def test_a_portal_with_settings_starts_as_the_marker_says(mkopo: Mkopo) -> None:
     assert mkopo.clock.now() == datetime(2026, 11, 14, 9, tzinfo=timezone.utc)
     assert mkopo.sessions.open("agent").pending_loans() == []
+
+
+def test_each_stack_is_apart_from_all_others_and_in_demo_mode_whatever_is_set_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called, file, docker = (tmp_path / name for name in ("called", "docker-compose.yml", "docker"))
+    file.touch()
+    docker.write_text(f"#!/bin/sh\nenv >>{called}\n")
+    docker.chmod(0o755)
+    monkeypatch.delenv("MKOPO_BINARY", raising=False)
+    others = {
+        "MKOPO_COMPOSE_FILE": str(file),
+        "MKOPO_DATABASE_URL": "postgres://real",
+        "MKOPO_DEMO": "false",
+        "COMPOSE_PROFILES": "postgres",
+    }
+    for name, value in {"PATH": f"{tmp_path}:/usr/bin:/bin", **others}.items():
+        monkeypatch.setenv(name, value)
+    for _, stop in [start_portal(), start_portal()]:
+        stop()
+
+    def values(name: str) -> list[str]:
+        return re.findall(f"^{name}=(.*)$", called.read_text(), re.MULTILINE)
+
+    one, other, *when_stopped = values("COMPOSE_PROJECT_NAME")
+    assert one != other
+    assert when_stopped == [one, other]
+    assert set(values("MKOPO_DEMO")) == {"true"}
+    assert set(values("COMPOSE_ENV_FILES")) == {"/dev/null"}
+    assert set(values("COMPOSE_PROFILES")) == {""}
+    assert values("MKOPO_DATABASE_URL") == []
 
 
 @pytest.mark.mkopo(sandbox_per="none")

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -44,13 +44,17 @@ async function startBinary(binary: string, settings: Settings): Promise<StartedP
       MKOPO_LISTEN: '127.0.0.1:0',
       MKOPO_CONSOLE_LISTEN: '127.0.0.1:0',
       MKOPO_CONSOLE_TOKEN: consoleToken,
-      ...settings,
+      ...withAddresses(settings),
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  const kill = () => void server.kill('SIGTERM');
+  // A test that timed out while it started can't stop it.
+  process.once('exit', kill);
+  server.once('close', () => process.off('exit', kill));
   const ended = new Promise<void>((resolve) => server.once('close', () => resolve()));
   const stop = async () => {
-    server.kill('SIGTERM');
+    kill();
     await ended;
     await rm(data, { recursive: true, force: true });
   };
@@ -80,12 +84,16 @@ async function startStack(file: string, settings: Settings): Promise<StartedPort
   const consoleToken = newToken();
   const environment = {
     ...withoutSettings(process.env),
-    COMPOSE_PROJECT_NAME: `mkopo-test-${process.pid}`,
+    COMPOSE_PROJECT_NAME: `mkopo-test-${randomBytes(6).toString('hex')}`,
+    // Profiles, and the file `.env` beside the stack's, are those of another deployment.
+    COMPOSE_PROFILES: '',
+    COMPOSE_ENV_FILES: '/dev/null',
+    MKOPO_DEMO: 'true',
     MKOPO_PORT: String(port),
     MKOPO_CONSOLE_PORT: String(consolePort),
     MKOPO_CONSOLE_TOKEN: consoleToken,
-    // Beside the stack that may be running on this machine.
-    MKOPO_SUBNET: '10.213.79',
+    // Beside the stacks that may be running on this machine.
+    MKOPO_SUBNET: `10.213.${randomInt(79, 256)}`,
     ...settings,
   };
   const compose = async (...args: string[]) =>
@@ -103,6 +111,12 @@ async function startStack(file: string, settings: Settings): Promise<StartedPort
     consoleToken,
     stop,
   };
+}
+
+/** Settings with which the log says where the server listens, whatever else it says. */
+function withAddresses(settings: Settings): Settings {
+  const { MKOPO_LOG } = settings;
+  return MKOPO_LOG ? { ...settings, MKOPO_LOG: `${MKOPO_LOG},mkopo::commands::serve=info` } : settings;
 }
 
 /** The environment without settings of another deployment, which may have real data. */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,6 +23,14 @@ async function run(title: string, settings: Record<string, string | undefined> =
     (error: unknown) => error as { stdout: string; stderr: string },
   );
   return `${stdout}\n${stderr}`;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 test('a failing test prints what the portal knew, without codes and tokens, and keeps its sandbox', async () => {
@@ -56,6 +65,14 @@ test('a failing test prints what the portal knew, without codes and tokens, and 
   });
   expect(kept.status).toBe(200);
   await (await Portal.connect(addresses)).removeSandbox({ name: name ?? '' });
+});
+
+test('a portal that does not listen in time ends with the test', async ({}, testInfo) => {
+  const [program, pid] = [testInfo.outputPath('never-listens'), testInfo.outputPath('pid')];
+  await writeFile(program, `#!/bin/sh\necho $$ >'${pid}'; exec sleep 600\n`, { mode: 0o755 });
+  expect(await run('never listens', { MKOPO_BINARY: program })).toContain('timeout of 2000ms exceeded');
+  const started = Number(await readFile(pid, 'utf8'));
+  await expect.poll(() => isRunning(started)).toBe(false);
 });
 
 test('without a portal, the test says what to do', async () => {

@@ -1,4 +1,6 @@
-import { expect, Portal, test } from 'mkopo-test';
+import { readFile, writeFile } from 'node:fs/promises';
+import { delimiter } from 'node:path';
+import { expect, Portal, startPortal, test } from 'mkopo-test';
 
 const screensOf = async (url: string) => {
   const list = (await (await fetch(`${url}/slices.json`)).json()) as { portal: { screens?: string } };
@@ -6,9 +8,9 @@ const screensOf = async (url: string) => {
 };
 
 test.describe('a portal with settings', () => {
-  test.use({ settings: { MKOPO_SCREENS: 'live' } });
+  test.use({ settings: { MKOPO_SCREENS: 'live', MKOPO_LOG: 'off' } });
 
-  test('is started for the test, which has all verbs for it', async ({ mkopo }) => {
+  test('is started for the test, which has all verbs for it, whatever its log has', async ({ mkopo }) => {
     expect(mkopo.name).toBe('main');
     expect(mkopo.url).not.toBe(process.env.MKOPO_URL);
     expect(await screensOf(mkopo.url)).toBe('live');
@@ -31,6 +33,40 @@ test.describe('a portal with settings', () => {
       expect(await agent.pendingLoans()).toEqual([]);
       expect(await screensOf(mkopo.url)).toBe('live');
     });
+  });
+});
+
+test.describe('in containers', () => {
+  const before = process.env;
+  test.afterEach(() => {
+    process.env = before;
+  });
+
+  test('each stack is apart from all others, and in demo mode whatever is set here', async ({}, testInfo) => {
+    const [called, file] = [testInfo.outputPath('called'), testInfo.outputPath('docker-compose.yml')];
+    await writeFile(file, '');
+    await writeFile(testInfo.outputPath('docker'), `#!/bin/sh\nenv >>'${called}'\n`, { mode: 0o755 });
+    process.env = {
+      ...before,
+      PATH: [testInfo.outputDir, before.PATH].join(delimiter),
+      MKOPO_BINARY: undefined,
+      MKOPO_COMPOSE_FILE: file,
+      MKOPO_DATABASE_URL: 'postgres://real',
+      MKOPO_DEMO: 'false',
+      COMPOSE_PROFILES: 'postgres',
+    };
+    const started = [await startPortal(), await startPortal()];
+    for (const { stop } of started) await stop();
+    const text = await readFile(called, 'utf8');
+    const valuesOf = (name: string) =>
+      [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value);
+    const [one, other, ...whenStopped] = valuesOf('COMPOSE_PROJECT_NAME');
+    expect(one).not.toBe(other);
+    expect(whenStopped).toEqual([one, other]);
+    expect(valuesOf('MKOPO_DEMO')).toEqual(Array(4).fill('true'));
+    expect(valuesOf('COMPOSE_ENV_FILES')).toEqual(Array(4).fill('/dev/null'));
+    expect(valuesOf('COMPOSE_PROFILES')).toEqual(Array(4).fill(''));
+    expect(valuesOf('MKOPO_DATABASE_URL')).toEqual([]);
   });
 });
 

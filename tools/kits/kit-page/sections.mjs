@@ -14,7 +14,7 @@ export function sections(names) {
         `.venv/bin/pip install --find-links ${at} mkopo-test`,
       ]
     : [
-        'Its package is not built yet. This command builds it in the repository of the portal, and needs Python 3.10; ' +
+        'Its package is not built yet. This command builds it in the repository of the portal, and needs Python 3.11; ' +
           'the portal may go on running. Then load this page again.',
         'make testkit',
       ];

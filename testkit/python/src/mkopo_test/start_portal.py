@@ -54,7 +54,7 @@ def _start_binary(binary: str, further: dict[str, str]) -> tuple[Addresses, Call
     }
     server = subprocess.Popen(
         [binary, "serve"],
-        env=_without_settings() | settings | further,
+        env=_without_settings() | settings | _with_addresses(further),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -100,12 +100,16 @@ def _start_stack(file: str, further: dict[str, str]) -> tuple[Addresses, Callabl
     port, console_port = _free_ports()
     token = secrets.token_urlsafe(24)
     settings = {
-        "COMPOSE_PROJECT_NAME": f"mkopo-test-{os.getpid()}",
+        "COMPOSE_PROJECT_NAME": f"mkopo-test-{secrets.token_hex(6)}",
+        # Profiles, and the file `.env` beside the stack's, are those of another deployment.
+        "COMPOSE_PROFILES": "",
+        "COMPOSE_ENV_FILES": "/dev/null",
+        "MKOPO_DEMO": "true",
         "MKOPO_PORT": str(port),
         "MKOPO_CONSOLE_PORT": str(console_port),
         "MKOPO_CONSOLE_TOKEN": token,
-        # Beside the stack that may be running on this machine.
-        "MKOPO_SUBNET": "10.213.79",
+        # Beside the stacks that may be running on this machine.
+        "MKOPO_SUBNET": f"10.213.{79 + secrets.randbelow(177)}",
     }
 
     def compose(*args: str) -> None:
@@ -121,6 +125,12 @@ def _start_stack(file: str, further: dict[str, str]) -> tuple[Addresses, Callabl
         stop()
         raise
     return Addresses(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{console_port}", token), stop
+
+
+def _with_addresses(settings: dict[str, str]) -> dict[str, str]:
+    """Return settings with which the log says where the server listens, whatever else it says."""
+    log = settings.get("MKOPO_LOG")
+    return settings | {"MKOPO_LOG": f"{log},mkopo::commands::serve=info"} if log else settings
 
 
 def _without_settings() -> dict[str, str]:

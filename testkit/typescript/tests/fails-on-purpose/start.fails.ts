@@ -1,0 +1,8 @@
+import { test } from 'mkopo-test';
+
+test.use({ settings: {} });
+test.setTimeout(2000);
+
+test('starts a portal that never listens', ({ mkopo }) => {
+  console.log(mkopo.name);
+});
