@@ -13,6 +13,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, uti
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { portalAt, readList } from '../cli/portal.mjs';
+import { portalOf } from '../cli/slice-package.mjs';
 import { checkCatalogues } from './catalogues.mjs';
 import { problemsOf } from './slice-problems.mjs';
 
@@ -25,7 +27,8 @@ const packageOf = (path) => JSON.parse(readFileSync(join(path, 'package.json'), 
 const kitFolder = join(import.meta.dirname, '..');
 const kit = packageOf(kitFolder);
 /** The running portal of a slice in a repository of its own. */
-const portal = existsSync('package.json') ? portalOf(packageOf('.')) : undefined;
+const ownPackage = existsSync('package.json') ? packageOf('.') : {};
+const portal = ownPackage.slice?.portal ? portalAt(portalOf(ownPackage)) : undefined;
 const { shell, others, folder: shellFolder } = portal ? await runningPortal() : ownRepository();
 
 const SHELLS = [
@@ -100,20 +103,11 @@ export function checkSlice(slice, sources) {
   });
 }
 
-function portalOf({ slice }) {
-  return slice?.portal && (process.env.MKOPO_PORTAL ?? slice.portal).replace(/\/$/, '');
-}
-
 /** The shell of the running portal, and the screens of its slices, by name. */
 async function runningPortal() {
-  const list = await fetch(`${portal}/slices.json`, { signal: AbortSignal.timeout(20_000) }).then(
-    (answer) => answer.json(),
-    (error) => {
-      throw new Error(`${portal} can't be reached: ${error.cause?.message ?? error.message}.`);
-    },
-  );
-  const screens = Object.entries(list.slices).map(([name, { screens }]) => [name, screens]);
-  return { shell: list.shell, others: Object.fromEntries(screens) };
+  const { shell, slices } = await readList(portal);
+  const screens = Object.entries(slices).map(([name, { screens }]) => [name, screens]);
+  return { shell, others: Object.fromEntries(screens) };
 }
 
 /** The screens of the shell and of the slices in this repository, and the shell's folder. */

@@ -127,6 +127,19 @@ test('a portal that is down, and an address that is not one', async () => {
   expect(await run(['check'])).toEqual(noPortal);
 });
 
+test('the conformance test says what is wrong with the portal of a slice', async () => {
+  await makeSlice({ brings: { ...BRINGS, portal: 'of the package' } });
+  const module = JSON.stringify(join(import.meta.dirname, '../build/conformance.mjs'));
+  const code = `await import(${module}).catch(({ message }) => process.stdout.write(message))`;
+  const said = async (MKOPO_PORTAL) => {
+    const options = { cwd: folder, env: { ...process.env, MKOPO_PORTAL } };
+    return (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], options)).stdout;
+  };
+  expect(await said(undefined)).toBe("'of the package' is not the address of a portal.");
+  answers['GET /slices.json'] = [404, {}];
+  expect(await said(addressOf(portal))).toContain('is not a Mkopo portal: it has no /slices.json.');
+});
+
 test('without a deploy token nothing is sent', async () => {
   await makeSlice();
   const said =
