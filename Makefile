@@ -18,7 +18,8 @@ KITS := $(PORTAL)/kit/index.html
 # What every full installation has.
 CHECKERS := node_modules/eslint
 QUIETLY := --no-audit --no-fund --loglevel=error
-SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' tools/kits tools/portal contract testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
+# Without those that git lists but that are gone.
+SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard 'mfe-*' tools/kits tools/portal contract testkit/typescript package-lock.json tsconfig.json 2>/dev/null))
 
 .PHONY: help
 help: ## List all tasks

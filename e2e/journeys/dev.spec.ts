@@ -19,6 +19,9 @@ cp "$MKOPO_BINARY" "$MKOPO_BINARY.new" && mv "$MKOPO_BINARY.new" "$MKOPO_BINARY"
 /** Everything is compiled without any cache, on machines that do other things, too. */
 const COMPILING_MS = 180_000;
 
+/** As browsers ask for a page, which the path of any screen has. */
+const HTML = { headers: { accept: 'text/html' } };
+
 /** The timeout of waits for a compiler: on a busy machine, only these take longer than the usual 10 s. */
 const ONCE_COMPILED = { timeout: COMPILING_MS };
 
@@ -138,6 +141,13 @@ test('with make dev, saves update the open page, which keeps its state, and rest
     await isAsItWas();
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await expect(heading(page, 'Dashboard!')).toBeVisible();
+  });
+
+  await test.step('what the server answers beside the page is passed on', async () => {
+    for (const path of ['/open/unknown', '/story/told', '/deploy/slices', '/slices/unknown', '/docs/unknown'])
+      expect((await page.request.get(`${dev.url}${path}`, HTML)).status(), path).not.toBe(200);
+    const changed = await page.request.get(`${dev.url}/.well-known/change-password`, HTML);
+    expect(changed.url()).toBe(`${dev.url}/password-reset`);
   });
 
   await test.step('pages of others, and other names of its address, are refused', async () => {

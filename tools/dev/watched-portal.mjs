@@ -9,8 +9,23 @@ import { closedToOthers } from '../../mfe-kit/cli/closed-to-others.mjs';
 import shellConfig from '../../mfe-shell/webpack.config.mjs';
 import { readPackage, root } from '../portal/slices.mjs';
 
-/** The paths that the server answers, with all below them. */
-const OF_SERVER = ['/api', '/docs', '/kit', '/slices/', '/spans', '/healthz', '/readyz'];
+/**
+ * The paths that the server answers, with all below them. It gets no reports of builds: what is edited is not the
+ * build that was published with this version.
+ */
+const OF_SERVER = [
+  '/.well-known/',
+  '/api',
+  '/deploy/',
+  '/docs',
+  '/healthz',
+  '/kit',
+  '/open/',
+  '/readyz',
+  '/slices/',
+  '/spans',
+  '/story/',
+];
 
 /**
  * The shell and slices as they are edited, on one port, with the rest from the server: a change updates the

@@ -6,11 +6,6 @@
  *     --out FOLDER            another folder than dist/portal
  *     --at NAME=ADDRESS       a slice that is served elsewhere: the address of its mf-manifest.json,
  *                             which is read during the build; can be repeated
- *     --origin ORIGIN         a further origin that ?slice= may load from; can be repeated
- *     --override              allow ?slice=
- *     --brand NAME            the portal's name
- *     --product NAME          its name inside sentences, by default the brand
- *     --time-zone ZONE        of all dates, by default Africa/Nairobi
  */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -24,14 +19,8 @@ const { values: asked } = parseArgs({
   options: {
     out: { type: 'string', default: join(root, 'dist/portal') },
     at: { type: 'string', multiple: true, default: [] },
-    origin: { type: 'string', multiple: true, default: [] },
-    override: { type: 'boolean', default: false },
-    brand: { type: 'string', default: 'Mkopo' },
-    product: { type: 'string' },
-    'time-zone': { type: 'string', default: 'Africa/Nairobi' },
   },
 });
-Intl.DateTimeFormat('en', { timeZone: asked['time-zone'] }); // throws unless it is known
 const portal = resolve(asked.out);
 const elsewhere = Object.fromEntries(asked.at.map((text) => text.split(/=(.*)/s).slice(0, 2)));
 
@@ -45,23 +34,21 @@ const slices = {};
 for (const name of new Set([...sliceNames(), ...Object.keys(elsewhere)]))
   slices[name] = elsewhere[name] ? await servedAt(elsewhere[name]) : await bundled(name);
 
-const origins = [
-  ...new Set([...asked.origin, ...Object.values(elsewhere)].map((address) => new URL(address).origin)),
-];
+const origins = [...new Set(Object.values(elsewhere).map((address) => new URL(address).origin))];
 const list = {
   portal: {
-    brand: asked.brand,
-    product: asked.product ?? asked.brand,
-    time_zone: asked['time-zone'],
+    brand: 'Mkopo',
+    product: 'Mkopo',
+    time_zone: 'Africa/Nairobi',
     demo: false,
-    allow_override: asked.override,
+    allow_override: false,
     slice_origins: origins,
   },
   shell,
   slices,
 };
 await writeFile(join(portal, 'slices.json'), `${JSON.stringify(list, null, 2)}\n`);
-await widenPolicy(asked.override ? [...origins, ...ownMachine()] : origins);
+await widenPolicy(origins);
 await Promise.all(['slices.json', 'csp.txt'].map((file) => compressFile(join(portal, file))));
 
 /** A build of this repository, copied into the portal. */
@@ -87,8 +74,4 @@ async function widenPolicy(origins) {
     /^(script|style|connect|img|font)-src /.test(directive) ? [directive, ...origins].join(' ') : directive,
   );
   await writeFile(file, wider.join('; '));
-}
-
-function ownMachine() {
-  return ['http', 'ws'].flatMap((scheme) => [`${scheme}://localhost:*`, `${scheme}://127.0.0.1:*`]);
 }
