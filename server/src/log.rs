@@ -6,7 +6,7 @@
 
 use std::{
     collections::HashMap,
-    fmt::{self, Debug},
+    fmt::Debug,
     hash::{DefaultHasher, Hash, Hasher},
     io::{self, IsTerminal, Write},
     sync::{
@@ -25,9 +25,7 @@ use tracing::{
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter, Layer as _,
-    field::RecordFields,
     filter::{FilterExt as _, LevelFilter, filter_fn},
-    fmt::{FormatFields, format::Writer},
     layer::{Context, Filter, SubscriberExt as _},
     util::SubscriberInitExt as _,
 };
@@ -58,23 +56,12 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
         .with_writer(writer)
         .with_ansi(io::stderr().is_terminal())
         .log_internal_errors(false);
-    let lines = if io::stderr().is_terminal() { lines.boxed() } else { lines.json().fmt_fields(Ids).boxed() };
+    let lines = if io::stderr().is_terminal() { lines.boxed() } else { lines.json().boxed() };
     let no_traces =
         filter_fn(|metadata| !traces::is_of_trace(metadata)).with_max_level_hint(LevelFilter::TRACE);
     let lines = lines.with_filter(filter.and(Repeats::default()).and(no_traces));
     tracing_subscriber::registry().with(lines).with(traces::layer()?).init();
     Ok(guard)
-}
-
-/// Writes the fields of a span as JSON. They are ids, which need no escaping; the library would build a tree.
-struct Ids;
-
-impl<'w> FormatFields<'w> for Ids {
-    fn format_fields<R: RecordFields>(&self, mut writer: Writer<'w>, fields: R) -> fmt::Result {
-        let mut ids = Vec::new();
-        fields.record(&mut |name: &Field, id: &dyn Debug| ids.push(format!(r#""{name}":"{id:?}""#)));
-        write!(writer, "{{{}}}", ids.join(","))
-    }
 }
 
 /// The number of lines lost since the start.

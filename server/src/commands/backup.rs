@@ -13,17 +13,14 @@ use std::{
 use super::folder_lock;
 use anyhow::{Context, anyhow, bail, ensure};
 use base::{clock::Clock, engine_error::reason};
-use lending::events::{self, COMMAND_LINE, Event, EventKind, NewEvent};
-use serde_json::{Value, json};
+use lending::events::{self, COMMAND_LINE, EventKind, NewEvent};
+use serde_json::Value;
 use settings::StoreSettings;
 use sqlx::{
     ConnectOptions, Connection as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
-use store::{
-    Connection, Database, query, query_scalar,
-    rows::{self, Rows},
-};
+use store::{Connection, Database, query, query_scalar, rows, sandboxes::SandboxDatabases};
 
 /// The database and the backup file.
 #[derive(clap::Args, Debug)]
@@ -157,34 +154,48 @@ fn receive(mut from: impl io::Read, database: &Path) -> anyhow::Result<Part> {
         .with_context(|| format!("can't write {}", database.display()))
 }
 
-/// Adds to the `restored` data the events in `database` since the backup, and an event for the restore.
+/// Adds to the `restored` data the events in `database` since the backup, and an event for the restore. What has no place
+/// in a backup stays as it is there: the sandboxes, and which deploy tokens were revoked.
 async fn keep_trail(database: &Path, restored: &Database) -> anyhow::Result<()> {
-    let since = match trail_since(database, restored).await {
-        Ok(events) => events,
-        // The database is damaged, or of an earlier version.
-        Err(error) => {
-            if database.exists() {
-                eprintln!("The audit trail of the previous data stays with it: {error:#}.");
-            }
-            Vec::new()
-        }
+    let reading = async {
+        let mut previous: Connection = connect_options(database).read_only(true).connect().await?.into();
+        let events = events::since_backup(&mut previous, &mut restored.read().await?).await;
+        let sandboxes = rows::read(&mut previous, SANDBOXES).await;
+        let tokens = query_scalar::<String>(TOKENS).fetch_all(&mut previous).await;
+        previous.close().await;
+        anyhow::Ok((events.map_err(anyhow::Error::from), sandboxes.ok(), tokens.ok()))
     };
-    let sandboxes = sandboxes(database).await.unwrap_or_default();
-    let tokens = deploy_tokens(database).await.unwrap_or_else(|_| {
+    // The database is damaged, of an earlier version, or not there.
+    let (since, sandboxes, tokens) = reading.await.unwrap_or_else(|error| (Err(error), None, None));
+    let since = since.unwrap_or_else(|error| {
+        if database.exists() {
+            eprintln!("The audit trail of the previous data stays with it: {error:#}.");
+        }
+        Vec::new()
+    });
+    let stored = SandboxDatabases::in_folder(database.with_file_name("sandboxes")).sizes().await?;
+    let stored: Vec<String> = stored.into_keys().collect();
+    if sandboxes.is_none() && !stored.is_empty() {
+        eprintln!(
+            "The sandboxes are those of the backup: without the previous data, nobody knows the present ones."
+        );
+    }
+    if tokens.is_none() {
         eprintln!(
             "All deploy tokens have ended: without the previous data, nobody knows which were revoked."
         );
-        Vec::new()
-    });
+    }
     let event = NewEvent::new(Clock::system().now(), EventKind::DataRestored, COMMAND_LINE, None);
     let adding = restored.write(async move |connection: &mut Connection| {
         events::carry_over(connection, since).await?;
         for statement in END_ALL {
             query(statement).execute(&mut *connection).await?;
         }
-        query(KEEP_TOKENS).bind(Value::from(tokens).to_string()).execute(&mut *connection).await?;
-        query(DELETE_SANDBOXES).execute(&mut *connection).await?;
-        rows::insert(connection, "sandbox", &sandboxes).await?;
+        let tokens = Value::from(tokens.unwrap_or_default()).to_string();
+        query(KEEP_TOKENS).bind(tokens).execute(&mut *connection).await?;
+        let kept = if sandboxes.is_some() { Vec::new() } else { stored };
+        query(KEEP_SANDBOXES).bind(Value::from(kept).to_string()).execute(&mut *connection).await?;
+        rows::insert(connection, "sandbox", &sandboxes.unwrap_or_default()).await?;
         Ok(event.add(connection).await?)
     });
     Ok(adding.await?)
@@ -209,41 +220,12 @@ const END_ALL: [&str; 4] = [
 
 const TOKENS: &str = "SELECT digest FROM deploy_token";
 
-const KEEP_TOKENS: &str = "
-    DELETE FROM deploy_token WHERE digest NOT IN (SELECT value ->> 'digest' FROM json_each($1))";
+const KEEP_TOKENS: &str = "DELETE FROM deploy_token WHERE digest NOT IN (SELECT value FROM json_each($1))";
 
-/// The deploy tokens of the data that is replaced: others were revoked since the backup.
-async fn deploy_tokens(database: &Path) -> anyhow::Result<Vec<Value>> {
-    let mut previous = open_previous(database).await?;
-    let digests = query_scalar::<String>(TOKENS).fetch_all(&mut previous).await;
-    previous.close().await;
-    let digests = digests?;
-    Ok(digests.into_iter().map(|digest| json!({ "digest": digest })).collect())
-}
-
+/// The data of sandboxes besides `main` is in files of their own, which no backup has.
 const SANDBOXES: &str = "SELECT * FROM sandbox";
 
-const DELETE_SANDBOXES: &str = "DELETE FROM sandbox";
-
-/// The list of sandboxes besides `main`, whose data is in files of its own that no backup has.
-async fn sandboxes(database: &Path) -> anyhow::Result<Rows> {
-    let mut previous = open_previous(database).await?;
-    let sandboxes = rows::read(&mut previous, SANDBOXES).await;
-    previous.close().await;
-    Ok(sandboxes?)
-}
-
-async fn trail_since(database: &Path, restored: &Database) -> anyhow::Result<Vec<Event>> {
-    let mut previous = open_previous(database).await?;
-    let events = events::since_backup(&mut previous, &mut restored.read().await?).await;
-    previous.close().await;
-    Ok(events?)
-}
-
-/// A connection that reads the data that is replaced.
-async fn open_previous(database: &Path) -> Result<Connection, sqlx::Error> {
-    Ok(connect_options(database).read_only(true).connect().await?.into())
-}
+const KEEP_SANDBOXES: &str = "DELETE FROM sandbox WHERE sandbox_id NOT IN (SELECT value FROM json_each($1))";
 
 /// A file that is not complete yet. It is deleted with its logs on drop, unless it was renamed.
 struct Part(PathBuf);

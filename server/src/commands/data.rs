@@ -45,6 +45,11 @@ pub async fn run(command: DataCommand) -> anyhow::Result<()> {
     ensure!(!from.is_missing(), "can't copy {from}: the file does not exist");
     ensure!(from.to_string() != to.to_string(), "can't copy {from} to itself");
     let _lock = to.file().map(|file| folder_lock::lock_file(file, "stop it first")).transpose()?;
+    // Opening migrates: a server that runs on the source would not start again on newer tables.
+    ensure!(
+        Database::is_current(&from, "--from").await?,
+        "can't copy {from}: it is of another version of mkopo; copy it with that version"
+    );
     let source = Database::open_named(&from, "--from").await?;
     let copied = copy(&source, &to).await;
     source.close().await;

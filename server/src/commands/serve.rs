@@ -45,7 +45,6 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     }
     announce(&sandbox);
     sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.outbox.clone()));
-    sandbox.tasks.spawn_background(slices::keep_compressing(sandbox.slices.clone()));
     let limits = Limits {
         per_address: sandbox.settings.connections_per_address,
         trusted_proxies: sandbox.settings.trusted_proxies.clone(),

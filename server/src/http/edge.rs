@@ -20,6 +20,7 @@ use crate::http::shared_body::SharedBody;
 use base::error::{Failure, FailureFormat, PROBLEM_JSON, failure_media_type};
 use contract::API;
 use settings::Settings;
+use slices::archive;
 use web::accept::{self, items};
 use worlds::sandboxes::{InUse, Sandbox, not_found_page};
 
@@ -29,15 +30,15 @@ const TOO_LARGE: Failure = Failure::BodyTooLarge("64 KiB");
 /// Maximum number of bytes of a larger body that are read and discarded, so that a client that is still
 /// sending receives the failure.
 const MAX_DISCARDED: usize = 1024 * 1024;
-/// The same of a body that its handler reads: as much as the largest build.
-const MAX_DISCARDED_OF_STREAM: usize = 16 * 1024 * 1024;
+/// The same of a body that its handler reads: as much as the largest archive of a build.
+const MAX_DISCARDED_OF_STREAM: usize = archive::MAX_RECEIVED;
 /// Maximum size of a request's path, in bytes. Valid paths are far shorter.
 const MAX_PATH_BYTES: usize = 1024;
 /// Maximum size of a logged path, in bytes.
 const MAX_LOGGED_PATH: usize = 256;
 /// Timeout for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout of a call. Normally every call takes far less.
+/// Timeout of a call, which includes an upload. Normally every call takes far less.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// A call that takes longer is logged, even if it succeeds.
 const SLOW_CALL: Duration = Duration::from_secs(1);

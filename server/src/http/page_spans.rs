@@ -30,6 +30,11 @@ const MAX_SCREEN: usize = 200;
 /// Maximum number of digits together in it: an id or a phone number has more.
 const MAX_DIGITS: usize = 2;
 
+/// An act of a person, one of [`ACTS`].
+type Act = &'static str;
+
+const ACTS: [Act; 4] = ["sign in", "open a screen", "confirm a payout", "try again"];
+
 /// The routes on the portal's listener.
 pub fn routes() -> Router {
     Router::new().route("/spans", post(receive))
@@ -48,24 +53,12 @@ struct Reported {
     trace_id: TraceId,
     #[serde(deserialize_with = "span_id")]
     span_id: SpanId,
+    #[serde(deserialize_with = "act")]
     name: Act,
     screen: String,
     ago_ms: u64,
     ms: u64,
     failed: bool,
-}
-
-/// An act of a person.
-#[derive(Clone, Copy, Deserialize)]
-enum Act {
-    #[serde(rename = "sign in")]
-    SignIn,
-    #[serde(rename = "open a screen")]
-    OpenScreen,
-    #[serde(rename = "confirm a payout")]
-    ConfirmPayout,
-    #[serde(rename = "try again")]
-    TryAgain,
 }
 
 async fn receive(sandbox: Sandbox, address: ClientAddress, request: Request) -> Result<StatusCode, Failure> {
@@ -98,7 +91,7 @@ impl Reported {
         Ok(PageSpan {
             trace_id,
             span_id,
-            name: name.text(),
+            name,
             screen,
             began: now - Duration::from_millis(ago_ms),
             took: Duration::from_millis(ms),
@@ -107,15 +100,9 @@ impl Reported {
     }
 }
 
-impl Act {
-    fn text(self) -> &'static str {
-        match self {
-            Self::SignIn => "sign in",
-            Self::OpenScreen => "open a screen",
-            Self::ConfirmPayout => "confirm a payout",
-            Self::TryAgain => "try again",
-        }
-    }
+fn act<'de, D: Deserializer<'de>>(name: D) -> Result<Act, D::Error> {
+    let name = String::deserialize(name)?;
+    ACTS.into_iter().find(|act| *act == name).ok_or_else(|| D::Error::unknown_variant(&name, &ACTS))
 }
 
 fn trace_id<'de, D: Deserializer<'de>>(id: D) -> Result<TraceId, D::Error> {

@@ -122,7 +122,8 @@ async fn find_published(
 
 /// The page while no shell is there. Browsers load it again until one is; for others, there is nothing.
 async fn being_deployed(sandbox: Sandbox, method: Method, headers: HeaderMap) -> Response {
-    const AGAIN_AFTER_SECONDS: u32 = 2;
+    // Screen readers begin again with each load.
+    const AGAIN_AFTER_SECONDS: u32 = 10;
     if !accept::asks_for_page(&headers) || method != Method::GET && method != Method::HEAD {
         return Failure::NotFound.into_response();
     }

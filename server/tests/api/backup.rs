@@ -109,6 +109,30 @@ async fn a_restore_keeps_the_sandboxes_as_they_are() {
 }
 
 #[tokio::test]
+async fn a_restore_over_damaged_data_keeps_the_sandboxes_of_the_backup() {
+    let app = TestApp::start_on_file().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = copy_in(&folder);
+    app.set_console(Method::POST, "/sandboxes", json!({"name": "kept"})).await;
+    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    app.sandbox.close(Duration::ZERO).await;
+    std::fs::write(app.data_dir().join("mkopo.db"), "damaged").unwrap();
+    let restored = run("restore", app.data_dir(), &file).await;
+    let said = String::from_utf8_lossy(&restored.stderr);
+    assert!(said.contains("The sandboxes are those of the backup"), "{said}");
+    let app = app.restart().await;
+    assert_eq!(app.count("SELECT count(*) FROM sandbox WHERE name = 'kept'").await, 1);
+
+    // Where their data never was, they are not listed.
+    let elsewhere = folder.path().join("elsewhere");
+    assert!(run("restore", &elsewhere, &file).await.status.success());
+    let database = Database::open(&elsewhere.join("mkopo.db")).await.unwrap();
+    let listed =
+        query_scalar::<i64>("SELECT count(*) FROM sandbox").fetch_one(&mut database.read().await.unwrap());
+    assert_eq!(listed.await.unwrap(), 0);
+}
+
+#[tokio::test]
 async fn a_restored_backup_revives_no_session_no_code_and_no_revoked_token() {
     let app = TestApp::start_on_file().await;
     let folder = tempfile::tempdir().unwrap();

@@ -266,7 +266,7 @@ async fn wrong_body_lengths_are_refused() {
 /// A proxy that can't send the rest of a body has no answer for its client.
 #[tokio::test]
 async fn an_upload_that_is_refused_is_read_to_its_end() {
-    const LENGTH: usize = 4 * 1024 * 1024;
+    const LENGTH: usize = 40 * 1024 * 1024;
     let served = served(Limits::default()).await;
     let head = format!(
         "POST /deploy/slices HTTP/1.1\r\nHost: portal\r\nAuthorization: Bearer wrong\r\n\
@@ -274,9 +274,7 @@ async fn an_upload_that_is_refused_is_read_to_its_end() {
     );
     let mut stream = served.connect().await;
     stream.write_all(head.as_bytes()).await.unwrap();
-    for _ in 0..LENGTH / 1024 {
-        stream.write_all(&[0; 1024]).await.unwrap();
-    }
+    stream.write_all(&vec![0; LENGTH]).await.unwrap();
     let answer = read_to_end(&mut stream).await;
     assert_eq!(status(&answer), "401", "{answer}");
 }

@@ -8,7 +8,7 @@ use worlds::retention;
 use crate::{
     browser::{Browser, post},
     command_line::{self, mkopo},
-    slices::{build, publish, started},
+    slices::{build, hold, publish, started},
     test_app::{CONSOLE_TOKEN, Listener, Status, TestApp, account, request, sent_from},
 };
 
@@ -191,6 +191,28 @@ async fn every_call_that_changes_something_is_an_event_and_a_refused_one_is_not(
     slice_activated mfe-loans version: 0.2.0
     slice_removed mfe-loans -
     ");
+}
+
+// S-103
+#[tokio::test]
+async fn a_call_about_a_slice_that_changes_nothing_is_no_event() {
+    let (app, _portal) = started().await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    hold(&app, "mfe-loans", "0.3.0").await;
+    let ten = json!({"version": "0.3.0", "percent": 10});
+    app.set_console(Method::POST, "/slices/mfe-loans/rollout", ten.clone()).await;
+    let before = events(&app, "").await.len();
+    assert_eq!(publish(&app, &build("mfe-loans", "0.2.0")).await.status, StatusCode::OK);
+    app.set_console(Method::POST, "/slices/mfe-loans/activate", json!({"version": "0.2.0"})).await;
+    app.set_console(Method::POST, "/slices/mfe-loans/rollout", ten).await;
+    assert_eq!(app.console(Method::POST, "/slices/mfe-loans/hold", None).await.status, StatusCode::OK);
+    let unwatched = json!({"version": "0.3.0", "percent": 10, "watch": false});
+    app.set_console(Method::POST, "/slices/mfe-loans/rollout", unwatched).await;
+    assert_eq!(
+        lines(&events(&app, "").await[before..]),
+        "slice_rolled_out mfe-loans version: 0.3.0, percent: 10",
+        "the watch ended"
+    );
 }
 
 // S-103

@@ -36,7 +36,7 @@ async fn a_build_is_activated_and_rolled_back_with_a_history() {
     assert_eq!(asked.status, StatusCode::OK);
     assert!(words(&asked).contains("Remove this slice?"), "{}", words(&asked));
     let page = browser.done("/console/slices", "remove", &[loans, ("confirmed", "yes")]).await;
-    assert!(page.contains("mfe-loans is back to the build that is bundled with the portal."), "{page}");
+    assert!(page.contains("Removed: mfe-loans 0.1.0 is live."), "{page}");
     assert!(page.contains("Removed"), "{page}");
     assert!(crate::browser::html(&browser.get("/console").await).contains(">Portal</a>"));
 

@@ -75,6 +75,18 @@ fn a_missing_database_is_not_copied() {
     assert!(!folder.path().join("old.db").exists());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_another_version_is_neither_copied_nor_migrated() {
+    let app = TestApp::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    app.write("DELETE FROM _sqlx_migrations WHERE version > 1").await.unwrap();
+    let from = url_of(&app);
+    let said = error_line(&copy(&from, &format!("sqlite:{}", folder.path().join("copy.db").display())));
+    let expected = ": it is of another version of mkopo; copy it with that version";
+    assert!(said.starts_with("mkopo: can't copy ") && said.ends_with(expected), "{said}");
+    assert_eq!(app.count("SELECT count(*) FROM _sqlx_migrations").await, 1);
+}
+
 #[test]
 fn nothing_is_copied_to_a_file_that_a_running_service_uses_or_to_itself() {
     let folder = tempfile::tempdir().unwrap();

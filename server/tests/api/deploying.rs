@@ -16,7 +16,7 @@ use slices::{
 use store::query_scalar;
 
 use crate::{
-    command_line::error_line,
+    command_line::{error_line, mkopo},
     sandboxes::Given,
     slices::{Files, build, slice_command, started, versions},
     test_app::{Answer, TestApp, request},
@@ -152,6 +152,18 @@ async fn tokens_are_made_listed_and_revoked_on_the_command_line() {
     assert!(run(&["revoke", "mfe-repayments"]).await.status.success());
     assert!(run(&["list"]).await.stdout.is_empty());
     assert!(error_line(&run(&["revoke", "mfe-repayments"]).await).contains("has no deploy token ci."));
+}
+
+#[test]
+fn the_command_line_says_what_a_deploy_token_is_not_for() {
+    for arguments in [&["list"][..], &["remove", "mfe-loans"], &["token", "list"]] {
+        let mut command = mkopo();
+        command.arg("slice").args(arguments).args(["--token", "mkopo_deploy_of-a-test"]);
+        assert_eq!(
+            error_line(&command.output().unwrap()),
+            "mkopo: a deploy token only publishes, activates, rolls back and rolls out its slice; give the console token"
+        );
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::{Method, header};
+use base::clock::Clock;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -15,7 +16,7 @@ use crate::{
         Files, activate, build, build_of, hold, integrity_of, live, manifest, publish, publish_with,
         roll_back, slice_command, started, versions,
     },
-    test_app::{Answer, TestApp},
+    test_app::{Answer, NOON, TestApp},
 };
 
 /// A build of the shell with that version of mfe-kit, whose code is `code`.
@@ -68,11 +69,20 @@ fn title(page: &Answer) -> String {
 }
 
 #[tokio::test]
+async fn a_build_is_received_where_the_data_folder_is_not_there_yet() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let database = format!("sqlite:{}", elsewhere.path().join("mkopo.db").display());
+    let app = TestApp::start_at(&database, Clock::held_at(NOON)).await;
+    std::fs::remove_dir_all(app.data_dir()).unwrap();
+    assert_eq!(publish(&app, &shell("0.1.0", "0.1.0", "draw()")).await.status, 201);
+}
+
+#[tokio::test]
 async fn a_portal_begins_with_the_shell_that_is_published_and_slices_follow() {
     let app = TestApp::start().await;
     let waiting = opened(&app, "/login").await;
     assert_eq!(waiting.status, 503);
-    assert_eq!(waiting.headers[header::RETRY_AFTER], "2");
+    assert_eq!(waiting.headers[header::RETRY_AFTER], "10");
     assert!(html(&waiting).contains("Mkopo is being deployed"), "{}", html(&waiting));
     assert_eq!(publish(&app, &build("mfe-loans", "0.1.0")).await.failure().1, "no_portal");
     assert_eq!(live(&app).await, json!({}));

@@ -5,7 +5,8 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::slices::{
-    Files, activate, build, build_of, live, manifest, portal, publish, roll_back, start, started, versions,
+    Files, activate, build, build_of, live, manifest, portal, publish, remove, roll_back, start, started,
+    versions,
 };
 
 /// A build of `name` with a screen at each of `paths`.
@@ -65,6 +66,18 @@ async fn of_two_slices_that_want_one_path_the_second_is_refused_with_both_names(
         assert_eq!(refused.failure().2, "mfe-repayments wants the path /plans/:id, which mfe-plans has.");
     }
     assert_eq!(live(&app).await["mfe-repayments"]["version"], "1.1.0");
+}
+
+#[tokio::test]
+async fn a_slice_whose_bundled_build_has_a_path_of_another_is_not_removed() {
+    let (app, _portal) = started().await;
+    publish(&app, &with_screens("mfe-loans", "0.2.0", &["/loans"])).await;
+    assert_eq!(publish(&app, &with_screens("mfe-plans", "1.0.0", &["/"])).await.status, StatusCode::CREATED);
+    let refused = remove(&app, "mfe-loans").await.refusal();
+    assert_eq!(refused, "409 path_taken: mfe-loans wants the path /, which mfe-plans has.");
+    assert_eq!(versions(&app).await.0, "0.2.0");
+    assert_eq!(remove(&app, "mfe-plans").await.status, StatusCode::OK);
+    assert_eq!(remove(&app, "mfe-loans").await.status, StatusCode::OK);
 }
 
 #[tokio::test]

@@ -61,7 +61,7 @@ async fn change(
     let entry = act.entry(&name).with_some("version", version.as_ref());
     let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
     trail
-        .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
+        .write_done(slices.database.begin().await?, async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?.existing()?;
             let version = version.or_else(|| before.previous.clone()).ok_or(SliceRefusal::NoPreviousBuild)?;
             roll_out::refuse_unless_seen(&before, seen.as_ref(), &version)?;
@@ -70,7 +70,7 @@ async fn change(
                 version: version.to_string(),
             })?;
             if before.live.as_ref() == Some(&version) {
-                return Ok(before);
+                return Ok((before, None));
             }
             roll_out::refuse_during(&before)?;
             build.check_fits(&name, is_forced, connection, &bundled).await?;
@@ -79,7 +79,7 @@ async fn change(
             watched::begin_live(connection, &bundled, &name, &version, live_before, is_watched, &mark)
                 .await?;
             trail::add(connection, mark, act, &name, Some(&version), live_before, None).await?;
-            set_previous(connection, &bundled, &name).await
+            Ok((set_previous(connection, &bundled, &name).await?, Some(entry)))
         })
         .await
 }

@@ -1,6 +1,9 @@
 //! The console's calls about slices, and the list that the portal reads.
 
-use std::io::{ErrorKind, Seek, Write};
+use std::{
+    fs,
+    io::{ErrorKind, Seek, Write},
+};
 
 use axum::{
     Json as Answer, Router,
@@ -184,7 +187,10 @@ pub(super) async fn receive(slices: &Slices, request: Request) -> Result<Build, 
         ErrorKind::StorageFull => Failure::NoRoom,
         _ => Failure::Internal(format!("an archive can't be stored: {error}")),
     };
-    let mut archive = tempfile::tempfile_in(&slices.settings.store.data_dir).map_err(failed)?;
+    // With a database on PostgreSQL, nothing else may have needed the folder so far.
+    let folder = &slices.settings.store.data_dir;
+    let archive = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+    let mut archive = archive.map_err(failed)?;
     let mut body = Limited::new(request.into_body(), archive::MAX_RECEIVED);
     let mut size = 0;
     while let Some(frame) = body.frame().await {

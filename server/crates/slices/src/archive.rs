@@ -13,7 +13,7 @@ use base::error::Failure;
 const MAX_SIZE: usize = 16 * 1024 * 1024;
 
 /// Maximum size of an archive that is received, in bytes: source maps that are too large are left out of it.
-pub(super) const MAX_RECEIVED: usize = MAX_SIZE + 64 * 1024 * 1024;
+pub const MAX_RECEIVED: usize = MAX_SIZE + 64 * 1024 * 1024;
 
 /// The number of archives that may be received and checked at once. The files of each are in memory meanwhile.
 pub const MAX_AT_ONCE: usize = 4;

@@ -1,7 +1,5 @@
 //! Serves the files of published builds.
 
-use std::sync::Arc;
-
 use axum::{
     body::Bytes,
     extract::Request,
@@ -13,11 +11,11 @@ use axum::{
 use crate::{
     build::{SHELL, SliceName},
     builds::OF_SANDBOX,
-    file_cache::File,
+    file::File,
     of_world::Slices,
     shell_build,
 };
-use base::{clock::UnixMillis, error::Failure};
+use base::error::Failure;
 use store::{Database, query_as, query_scalar};
 
 pub use crate::source_map::is_source_map;
@@ -51,7 +49,7 @@ pub async fn or_own(found: Result<Option<Response>, Failure>, request: Request, 
 }
 
 /// The file at `path`, which begins with slice and version. A sandbox has its own builds and those of `main`.
-async fn find(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure> {
+async fn find(slices: &Slices, path: &str) -> Result<Option<File>, Failure> {
     let mut parts = path.splitn(3, '/');
     let (Some(name), Some(version), Some(file)) = (parts.next(), parts.next(), parts.next()) else {
         return Ok(None);
@@ -61,37 +59,26 @@ async fn find(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure>
     }
     match version.split_once(OF_SANDBOX) {
         // In a sandbox, this is also the address for looking at a build that is held there.
-        None => find_among_all(slices, path, name, Some(version), file).await,
+        None => find_among_all(slices, name, Some(version), file).await,
         Some((version, id)) if slices.sandbox_id.as_deref() == Some(id) => {
-            Ok(read(slices, &slices.database, name, Some(version), file).await?.map(Arc::new))
+            read(&slices.database, name, Some(version), file).await
         }
         Some(_) => Ok(None),
     }
 }
 
 /// The file at `path` of a build of the slice `name`, or of any of its builds without a `version`: in `main`, or else
-/// in the sandbox. What is final in `main` is kept under `key`.
+/// in the sandbox.
 async fn find_among_all(
     slices: &Slices,
-    key: &str,
     name: &str,
     version: Option<&str>,
     path: &str,
-) -> Result<Option<Arc<File>>, Failure> {
-    if let Some(file) = slices.shared.files.get(key, slices.clock.unset_now()) {
-        return Ok(Some(file));
+) -> Result<Option<File>, Failure> {
+    match read(&slices.shared.database, name, version, path).await? {
+        None if !slices.are_of_main() => read(&slices.database, name, version, path).await,
+        found => Ok(found),
     }
-    if let Some(file) = read(slices, &slices.shared.database, name, version, path).await?.map(Arc::new) {
-        if file.is_final {
-            slices.shared.files.insert(key, &file);
-        }
-        return Ok(Some(file));
-    }
-    // What was published in a sandbox is not in the cache, which all share.
-    if slices.are_of_main() {
-        return Ok(None);
-    }
-    Ok(read(slices, &slices.database, name, version, path).await?.map(Arc::new))
 }
 
 const LIVE: &str = "SELECT live_version FROM slice WHERE name = $1";
@@ -108,19 +95,19 @@ pub async fn of_live_shell(slices: &Slices, path: &str) -> Result<Option<(File, 
     }
     let Some(live): Option<String> = live else { return Ok(None) };
     for store in stores.into_iter().flatten() {
-        let Some(mut file) = read(slices, store, SHELL, Some(&live), path).await? else { continue };
+        let Some(mut file) = read(store, SHELL, Some(&live), path).await? else { continue };
         if path.rsplit('.').next() == Some("html") {
             file.media_type = "text/html";
         }
-        let policy = read(slices, store, SHELL, Some(&live), shell_build::POLICY).await?;
+        let policy = read(store, SHELL, Some(&live), shell_build::POLICY).await?;
         return Ok(policy.map(|policy| (file, policy.content)));
     }
     Ok(None)
 }
 
 /// A file whose name has its digest, of any build of the shell: pages may be open that an earlier one has drawn.
-pub async fn of_any_shell(slices: &Slices, path: &str) -> Result<Option<Arc<File>>, Failure> {
-    find_among_all(slices, &format!("{SHELL}/{path}"), SHELL, None, path).await
+pub async fn of_any_shell(slices: &Slices, path: &str) -> Result<Option<File>, Failure> {
+    find_among_all(slices, SHELL, None, path).await
 }
 
 #[derive(sqlx_macros::FromRow)]
@@ -128,18 +115,16 @@ struct FileRow {
     content: Vec<u8>,
     brotli: Option<Vec<u8>>,
     gzip: Option<Vec<u8>>,
-    compress_at: Option<UnixMillis>,
 }
 
 const FILE: &str = "
-    SELECT content, brotli, gzip, compress_at FROM slice_file
+    SELECT content, brotli, gzip FROM slice_file
     WHERE name = $1 AND path = $2 AND version = $3";
 
 const OF_ANY_BUILD: &str = "
-    SELECT content, brotli, gzip, compress_at FROM slice_file WHERE name = $1 AND path = $2 LIMIT 1";
+    SELECT content, brotli, gzip FROM slice_file WHERE name = $1 AND path = $2 LIMIT 1";
 
 async fn read(
-    slices: &Slices,
     database: &Database,
     name: &str,
     version: Option<&str>,
@@ -151,8 +136,6 @@ async fn read(
     };
     let row: Option<FileRow> = row.fetch_optional(&mut database.read().await?).await?;
     Ok(row.map(|row| File {
-        read_at: slices.clock.unset_now(),
-        is_final: row.compress_at.is_none(),
         media_type: media_type(path),
         content: row.content.into(),
         brotli: row.brotli.map(Bytes::from),

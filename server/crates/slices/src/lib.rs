@@ -6,7 +6,6 @@
 //! Builds that are published in a sandbox are stored in its own database: they exist nowhere else, and go with it.
 
 // The builds and the reports of a world, and the calls that pages make with them.
-mod file_cache;
 mod of_world;
 pub mod page_call;
 mod waiting;
@@ -23,6 +22,7 @@ mod source_map;
 
 // The builds of a world, and which of them browsers get.
 mod builds;
+mod file;
 mod listed;
 pub mod rollout;
 mod trail;
@@ -31,6 +31,7 @@ mod watched;
 // The acts on them.
 mod activate;
 mod breaking;
+mod compress;
 mod delete_old;
 mod publish;
 mod remove;
@@ -38,7 +39,6 @@ pub mod roll_out;
 mod sandbox_bound;
 
 // The work without a call.
-mod compress;
 mod crashes;
 pub mod reports;
 mod taken_back;
@@ -55,7 +55,6 @@ pub use self::{
     brings::{Brings, MenuEntry, Screen, Shell, SliceFailures},
     build::{Build, MANIFEST, SHELL, SliceName},
     builds::{Origin, SLICES_FOLDER, SliceBuild, SliceBuilds, all, live_shell},
-    compress::{compress_next, keep_compressing},
     crashes::{CrashPlace, crash_places},
     delete_old::delete_old,
     listed::{Listed, listed},

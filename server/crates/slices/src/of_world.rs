@@ -7,7 +7,6 @@ use tokio::sync::Semaphore;
 
 use crate::{
     archive,
-    file_cache::FileCache,
     waiting::{Dropped, Report, Reports},
 };
 use base::error::Failure;
@@ -30,14 +29,12 @@ pub struct Slices {
     pub shared: Arc<Shared>,
 }
 
-/// The parts that all worlds of a process share: the builds of `main`, and limits and caches.
+/// The parts that all worlds of a process share: the builds of `main`, and limits.
 pub struct Shared {
     /// The store of `main`.
     pub database: Database,
     /// The places for builds that are being received.
     pub(super) uploads: Semaphore,
-    /// The files of `main` that were requested.
-    pub(super) files: FileCache,
     /// Reports from pages, not yet written to the database.
     pub reports: Reports,
     pub(super) report_stored: ReportStored,
@@ -57,7 +54,6 @@ impl Shared {
         Self {
             database,
             uploads: Semaphore::new(archive::MAX_AT_ONCE),
-            files: FileCache::default(),
             reports: Reports::default(),
             report_stored,
             dropped,

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
-
 use crate::{
     build::Build,
     builds::{Bundled, Origin, SliceBuilds, locked, read_one, set_live, set_previous},
-    compress,
+    compress::{self, Compressed},
     of_world::Slices,
     refusal::SliceRefusal,
     roll_out,
@@ -16,7 +14,7 @@ use crate::{
     trail::{self, Mark, SliceAction},
     watched,
 };
-use base::{clock::UnixMillis, error::Failure};
+use base::error::Failure;
 use store::{Connection, query, query_scalar};
 
 const ADD_BUILD: &str = "
@@ -24,14 +22,8 @@ const ADD_BUILD: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 const ADD_FILE: &str = "
-    INSERT INTO slice_file (name, version, path, content, digest, compress_at)
+    INSERT INTO slice_file (name, version, path, content, brotli, gzip)
     VALUES ($1, $2, $3, $4, $5, $6)";
-
-const COPY_COMPRESSED: &str = "
-    UPDATE slice_file SET brotli = done.brotli, gzip = done.gzip, compress_at = NULL
-    FROM slice_file AS done
-    WHERE slice_file.name = $1 AND slice_file.version = $2 AND slice_file.compress_at IS NOT NULL
-      AND done.digest = slice_file.digest AND done.brotli IS NOT NULL";
 
 const REMOVED: &str = "
     SELECT digest FROM slice_build WHERE name = $1 AND version = $2 AND removed_at IS NOT NULL";
@@ -52,9 +44,8 @@ pub struct Publication {
     pub force: bool,
 }
 
-/// Publishes a checked build, and makes it live unless `publication` says otherwise. Its files are
-/// compressed later, except those that an earlier build has compressed already. Publishing a build again
-/// changes nothing. Returns the new state of the slice, and `true` if the build is new.
+/// Publishes a checked build, and makes it live unless `publication` says otherwise. Publishing a
+/// build again changes nothing. Returns the new state of the slice, and `true` if the build is new.
 ///
 /// # Errors
 /// [`SliceRefusal::BuildExists`] when the version exists with other files, [`SliceRefusal::BuildOutdated`]
@@ -67,21 +58,28 @@ pub async fn publish(
     publication: Publication,
     mark: Mark,
 ) -> Result<(SliceBuilds, bool), Failure> {
-    // Before the transaction, so that other writes do not wait for it.
-    let build = tokio::task::spawn_blocking(|| build.with_digests()).await;
-    let (build, digests) = build.map_err(Failure::internal)?;
-    let entry = SliceAction::Published.entry(&build.name).with("version", &build.version);
-    let share = publication.share.as_ref();
-    let entry = entry
-        .with_some("hold", publication.hold.then_some(true))
-        .with_some("percent", share.map(|share| share.percent))
-        .with_some("plan", share.and_then(|share| share.plan.as_ref()));
+    // Before the transaction, so that other writes do not wait for it. The builds of sandboxes are not for many visitors.
+    let (build, compressed) = if slices.are_of_main() {
+        let compressing =
+            tokio::task::spawn_blocking(|| compress::compressed(&build.files).map(|done| (build, done)));
+        compressing.await.map_err(Failure::internal)?.map_err(Failure::internal)?
+    } else {
+        (build, BTreeMap::new())
+    };
+    let (name, version, share) = (build.name.clone(), build.version.clone(), publication.share.clone());
+    let hold = publication.hold.then_some(true);
     let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
-    // Only those of `main` are compressed: the builds of sandboxes are not for many visitors.
-    let compress_at = slices.are_of_main().then(|| slices.clock.unset_now());
     trail
-        .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
-            store(connection, &bundled, build, digests, publication, compress_at, mark).await
+        .write_done(slices.database.begin().await?, async move |connection: &mut Connection| {
+            let (slice, done) = store(connection, &bundled, build, compressed, publication, mark).await?;
+            let entry = done.map(|done| {
+                done.entry(&name)
+                    .with("version", &version)
+                    .with_some("hold", hold)
+                    .with_some("percent", share.as_ref().map(|share| share.percent))
+                    .with_some("plan", share.as_ref().and_then(|share| share.plan.as_ref()))
+            });
+            Ok(((slice, done == Some(SliceAction::Published)), entry))
         })
         .await
 }
@@ -92,25 +90,18 @@ impl Build {
         let size: usize = self.files.values().map(Vec::len).sum();
         i64::try_from(size).unwrap_or(i64::MAX)
     }
-
-    /// The build, and the digest of each of its files, by path.
-    fn with_digests(self) -> (Self, BTreeMap<String, String>) {
-        let digests =
-            self.files.iter().map(|(path, content)| (path.clone(), hex::encode(Sha256::digest(content))));
-        let digests = digests.collect();
-        (self, digests)
-    }
 }
 
+/// Returns the new state of the slice and what was done, if anything: a build that a sandbox did not have to store is
+/// activated.
 async fn store(
     connection: &mut Connection,
     bundled: &Bundled,
     build: Build,
-    digests: BTreeMap<String, String>,
+    compressed: BTreeMap<String, Compressed>,
     publication: Publication,
-    compress_at: Option<UnixMillis>,
     mark: Mark,
-) -> Result<(SliceBuilds, bool), Failure> {
+) -> Result<(SliceBuilds, Option<SliceAction>), Failure> {
     let (name, version) = (build.name.clone(), build.version.clone());
     if publication.share.is_some() {
         roll_out::refuse_for_everybody(bundled, &name)?;
@@ -124,9 +115,9 @@ async fn store(
             let (activated, live_before) = (SliceAction::Activated, before.live.as_ref());
             set_live(connection, &name, Some(&version)).await?;
             trail::add(connection, mark, activated, &name, Some(&version), live_before, None).await?;
-            return Ok((set_previous(connection, bundled, &name).await?, false));
+            return Ok((set_previous(connection, bundled, &name).await?, Some(activated)));
         }
-        return Ok((before, false));
+        return Ok((before, None));
     }
     if !publication.hold {
         roll_out::refuse_during(&before)?;
@@ -136,10 +127,10 @@ async fn store(
     if bundled.sandbox_id.is_some() {
         sandbox_bound::make_room(connection, &before, &build, mark.at).await?;
     }
-    insert(connection, build, digests, compress_at, &mark).await?;
+    insert(connection, build, compressed, &mark).await?;
     if let Some(share) = &publication.share {
         roll_out::begin(connection, bundled, &name, &version, share, publication.is_watched, mark).await?;
-        return Ok((read_one(connection, bundled, &name).await?, true));
+        return Ok((read_one(connection, bundled, &name).await?, Some(SliceAction::Published)));
     }
     let live_before = before.live.as_ref();
     let action = if publication.hold {
@@ -151,7 +142,7 @@ async fn store(
         SliceAction::Published
     };
     trail::add(connection, mark, action, &name, Some(&version), live_before, None).await?;
-    Ok((set_previous(connection, bundled, &name).await?, true))
+    Ok((set_previous(connection, bundled, &name).await?, Some(SliceAction::Published)))
 }
 
 /// Returns `true` if the same build exists already.
@@ -190,8 +181,7 @@ async fn check_removed(connection: &mut Connection, build: &Build) -> Result<(),
 async fn insert(
     connection: &mut Connection,
     build: Build,
-    mut digests: BTreeMap<String, String>,
-    compress_at: Option<UnixMillis>,
+    mut compressed: BTreeMap<String, Compressed>,
     mark: &Mark,
 ) -> Result<(), Failure> {
     let size = build.size();
@@ -208,12 +198,11 @@ async fn insert(
         .run(connection)
         .await?;
     for (path, content) in files {
-        let compress_at = compress_at.filter(|_| compress::is_worthwhile(&path));
-        let digest = digests.remove(&path);
+        let (brotli, gzip) = compressed.remove(&path).unzip();
         query(ADD_FILE)
-            .bind_all((name.as_str(), &version, &path, content, digest, compress_at))
+            .bind_all((name.as_str(), &version, &path, content, brotli, gzip))
             .run(connection)
             .await?;
     }
-    Ok(query(COPY_COMPRESSED).bind(name.as_str()).bind(version).run(connection).await?)
+    Ok(())
 }

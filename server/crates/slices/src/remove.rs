@@ -22,7 +22,8 @@ const REMOVE_BUILDS: &str = "
 ///
 /// # Errors
 /// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::NothingPublished`], [`SliceRefusal::RolloutRuns`],
-/// [`SliceRefusal::ShellStays`].
+/// [`SliceRefusal::ShellStays`], [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`],
+/// [`SliceRefusal::LabelTaken`], [`SliceRefusal::NoPortal`].
 pub async fn remove(slices: &Slices, name: SliceName, mark: Mark) -> Result<SliceBuilds, Failure> {
     if name.is_shell() {
         return Err(SliceRefusal::ShellStays.into());
@@ -32,11 +33,16 @@ pub async fn remove(slices: &Slices, name: SliceName, mark: Mark) -> Result<Slic
     trail
         .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?.existing()?;
-            let given = bundled.slices.get(name.as_str()).and_then(|given| given.live.as_ref());
-            if before.builds.iter().all(|build| !build.is_own) && before.live.as_ref() == given {
+            let given = bundled.slices.get(name.as_str()).and_then(|given| given.live_build());
+            if before.builds.iter().all(|build| !build.is_own)
+                && before.live.as_ref() == given.map(|given| &given.version)
+            {
                 return Err(SliceRefusal::NothingPublished(before.name).into());
             }
             roll_out::refuse_during(&before)?;
+            if let Some(given) = given {
+                given.check_fits(&name, false, connection, &bundled).await?;
+            }
             watched::end(connection, &name).await?;
             query(REMOVE_FILES).bind(name.as_str()).run(connection).await?;
             query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).run(connection).await?;

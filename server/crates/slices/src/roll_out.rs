@@ -80,10 +80,10 @@ pub async fn roll_out(
     let entry = entry.with("percent", share.percent).with_some("plan", share.plan.as_ref());
     let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
     trail
-        .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
+        .write_done(slices.database.begin().await?, async move |connection: &mut Connection| {
             lock(connection, &name).await?;
-            begin(connection, &bundled, &name, &version, &share, is_watched, mark).await?;
-            read_one(connection, &bundled, &name).await
+            let is_changed = begin(connection, &bundled, &name, &version, &share, is_watched, mark).await?;
+            Ok((read_one(connection, &bundled, &name).await?, is_changed.then_some(entry)))
         })
         .await
 }
@@ -97,7 +97,7 @@ const SET: &str = "
                         ELSE excluded.began_at END,
         step_began_at = excluded.step_began_at";
 
-/// Begins or changes a rollout of a slice that is locked.
+/// Begins or changes a rollout of a slice that is locked. Returns `false` if there was nothing to change.
 pub(super) async fn begin(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -106,7 +106,7 @@ pub(super) async fn begin(
     share: &Share,
     is_watched: bool,
     mark: Mark,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     refuse_for_everybody(bundled, name)?;
     let before = read_one(connection, bundled, name).await?.existing()?;
     let build = before.build(version).ok_or_else(|| SliceRefusal::BuildNotFound {
@@ -118,12 +118,13 @@ pub(super) async fn begin(
     }
     let running = before.rollout.as_ref();
     if running.is_some_and(|running| running.version != *version) {
-        return refuse_during(&before);
+        refuse_during(&before)?;
     }
-    watched::begin_rollout(connection, name, version, before.live.as_ref(), is_watched, &mark).await?;
+    let against = before.live.as_ref();
+    let watch_changed = watched::begin_rollout(connection, name, version, against, is_watched, &mark).await?;
     let is_same = |running: &Rollout| (running.percent, &running.plan) == (share.percent, &share.plan);
     if running.is_some_and(is_same) {
-        return Ok(());
+        return Ok(watch_changed);
     }
     build.check_fits(name, false, connection, bundled).await?;
     let (percent, plan) = (i64::from(share.percent), share.plan.as_ref().map(ToString::to_string));
@@ -131,7 +132,8 @@ pub(super) async fn begin(
     set.run(connection).await?;
     let live = before.live.as_ref();
     let note = Some(share.note());
-    trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await
+    trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await?;
+    Ok(true)
 }
 
 /// Fails where everybody gets the same build: in a sandbox, because only the deployment itself has visitors to roll a
@@ -183,13 +185,13 @@ pub async fn change(
     let entry = act.entry(&name);
     let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
     trail
-        .write(slices.database.begin().await?, [entry], async move |connection: &mut Connection| {
+        .write_done(slices.database.begin().await?, async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?;
             let Rollout { version, percent, plan, .. } = running(&before)?;
             refuse_unless_seen(&before, seen.as_ref(), version)?;
             let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
             match change {
-                Change::Hold if plan.is_none() => {}
+                Change::Hold if plan.is_none() => return Ok((before, None)),
                 Change::Hold => {
                     query(DROP_PLAN).bind(name.as_str()).execute(&mut *connection).await?;
                     trail::add(connection, mark, act, &name, Some(version), live, note).await?;
@@ -202,7 +204,7 @@ pub async fn change(
                     set_previous(connection, &bundled, &name).await?;
                 }
             }
-            read_one(connection, &bundled, &name).await
+            Ok((read_one(connection, &bundled, &name).await?, Some(entry)))
         })
         .await
 }

@@ -50,7 +50,8 @@ const BEGIN: &str = "
     WHERE slice_watch.version <> excluded.version OR slice_watch.live_since IS NOT NULL
        OR excluded.live_since IS NOT NULL";
 
-/// Watches a build during its rollout, unless it is watched already; ends the slice's watch unless it `is_watched`.
+/// Watches a build during its rollout, unless it is watched already; ends the slice's watch unless it `is_watched`. Returns
+/// `false` if there was nothing to change.
 pub(super) async fn begin_rollout(
     connection: &mut Connection,
     name: &SliceName,
@@ -58,11 +59,11 @@ pub(super) async fn begin_rollout(
     against: Option<&Version>,
     is_watched: bool,
     mark: &Mark,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     if is_watched {
         begin(connection, name, version, against, mark, None).await
     } else {
-        end(connection, name).await
+        Ok(query(END).bind(name.as_str()).execute(connection).await? > 0)
     }
 }
 
@@ -80,7 +81,9 @@ pub(super) async fn begin_live(
     match against {
         // Builds in other sandboxes are not watched, nor the shell: pages report what slices do.
         _ if is_watched && (bundled.sandbox_id.is_some() || name.is_shell()) => Ok(()),
-        Some(_) if is_watched => begin(connection, name, version, against, mark, Some(mark.at)).await,
+        Some(_) if is_watched => {
+            begin(connection, name, version, against, mark, Some(mark.at)).await.map(|_| ())
+        }
         _ => end(connection, name).await,
     }
 }
@@ -92,10 +95,10 @@ async fn begin(
     against: Option<&Version>,
     mark: &Mark,
     live_since: Option<UnixMillis>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let against = against.map(ToString::to_string);
     let begin = query(BEGIN).bind_all((name.as_str(), version.to_string(), against, mark.at, live_since));
-    Ok(begin.run(connection).await?)
+    Ok(begin.execute(connection).await? > 0)
 }
 
 const WENT_LIVE: &str = "

@@ -1,4 +1,4 @@
-//! Migrates the tables of a PostgreSQL database.
+//! Migrates the tables of a database.
 
 use sqlx::{
     AssertSqlSafe,
@@ -44,6 +44,20 @@ pub(super) async fn run(connection: &mut Connection, migrator: &Migrator) -> Res
         Connection::Postgres(held) => Ok(migrator.run(&mut **held).await?),
         Connection::Sqlite(held) => Ok(migrator.run(&mut **held).await?),
     }
+}
+
+/// Returns whether exactly these migrations have been applied.
+pub(super) async fn are_applied(
+    connection: &mut Connection,
+    migrator: &Migrator,
+) -> Result<bool, sqlx::Error> {
+    let applied: Vec<(i64, Vec<u8>)> = match query_as(APPLIED).fetch_all(connection).await {
+        // It has no tables.
+        Err(sqlx::Error::Database(_)) => return Ok(false),
+        applied => applied?,
+    };
+    let known = migrator.iter().map(|migration| (migration.version, migration.checksum.to_vec()));
+    Ok(applied.into_iter().eq(known))
 }
 
 async fn apply_missing(connection: &mut Connection, migrator: &Migrator) -> Result<(), sqlx::Error> {

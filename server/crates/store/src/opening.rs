@@ -8,7 +8,7 @@ use sqlx::{
     ConnectOptions, Executor,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
-    sqlite::{SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous},
 };
 
 use crate::{
@@ -75,6 +75,31 @@ impl Database {
         }
     }
 
+    /// Returns whether the tables of the database at `url`, the value of `setting`, are those of this version. Nothing is
+    /// changed in it.
+    ///
+    /// # Errors
+    /// A sentence that names the database and the setting, but never a password.
+    pub async fn is_current(url: &DatabaseUrl, setting: &str) -> anyhow::Result<bool> {
+        let reading = async {
+            let (mut connection, migrator) = match &url.engine {
+                Engine::Sqlite(file) => {
+                    let file = SqliteConnectOptions::new().filename(file).read_only(true);
+                    let connection = file.disable_statement_logging().connect().await?;
+                    (Connection::from(connection), &SQLITE_MIGRATIONS)
+                }
+                Engine::Postgres(options) => {
+                    let options = options_of(options, url.is_pooled);
+                    (connect_postgres(&options).await?, &POSTGRES_MIGRATIONS)
+                }
+            };
+            let is_current = migrate::are_applied(&mut connection, migrator).await;
+            connection.close().await;
+            is_current
+        };
+        reading.await.map_err(|error| sentence(error, &format!("the database {url}"), setting))
+    }
+
     /// Opens and migrates the database at `file`, creating it if needed.
     ///
     /// # Errors
@@ -99,22 +124,15 @@ impl Database {
 
     async fn open_postgres(options: &PgConnectOptions, url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
         let is_pooled = url.is_pooled;
-        let options = options.clone().application_name("mkopo").disable_statement_logging();
-        let (options, read_options) = if is_pooled {
-            // A pooler refuses settings that it can't restore.
-            let options = options.extra_float_digits(None).statement_cache_capacity(0);
-            (options.clone(), options)
+        let options = options_of(options, is_pooled);
+        let read_options = (*options.options).clone();
+        let read_options = if is_pooled {
+            read_options
         } else {
-            let options = options
-                .statement_cache_capacity(STATEMENT_CACHE_SIZE)
-                .options([("client_min_messages", "warning"), ("jit", "off")]);
-            let read_options = options
-                .clone()
+            read_options
                 .options([("statement_timeout", STATEMENT_TIMEOUT), ("default_transaction_read_only", "on")])
-                .options([("idle_in_transaction_session_timeout", IDLE_TIMEOUT)]);
-            (options, read_options)
+                .options([("idle_in_transaction_session_timeout", IDLE_TIMEOUT)])
         };
-        let options = PostgresOptions { options: Box::new(options), is_pooled };
         {
             // Waits without a timeout for another server that is migrating the tables.
             let mut connection = connect_postgres(&options).await?;
@@ -136,6 +154,20 @@ impl Database {
         let lanes = (0..lanes).map(|_| target(Excludes::Rows)).collect();
         Ok(Self::with(Readers::Postgres(readers, is_pooled), target(Excludes::Turn), connection, lanes))
     }
+}
+
+/// The options for connecting to the PostgreSQL database that a URL names.
+fn options_of(options: &PgConnectOptions, is_pooled: bool) -> PostgresOptions {
+    let options = options.clone().application_name("mkopo").disable_statement_logging();
+    let options = if is_pooled {
+        // A pooler refuses settings that it can't restore.
+        options.extra_float_digits(None).statement_cache_capacity(0)
+    } else {
+        options
+            .statement_cache_capacity(STATEMENT_CACHE_SIZE)
+            .options([("client_min_messages", "warning"), ("jit", "off")])
+    };
+    PostgresOptions { options: Box::new(options), is_pooled }
 }
 
 /// The oldest supported version of PostgreSQL.

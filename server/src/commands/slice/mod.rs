@@ -151,6 +151,13 @@ impl ShareArguments {
 /// Runs the command.
 pub fn run(settings: SliceSettings) -> anyhow::Result<()> {
     let SliceSettings { server, by, sandbox, command } = settings;
+    let server = server.open(sandbox.as_deref())?;
+    let needs_console =
+        matches!(command, SliceCommand::Remove { .. } | SliceCommand::Token(_) | SliceCommand::List { .. });
+    ensure!(
+        !server.is_deploy_token || !needs_console,
+        "a deploy token only publishes, activates, rolls back and rolls out its slice; give the console token"
+    );
     if let SliceCommand::Remove { name, yes: false } = &command {
         let question = format!("Remove all published builds of {name}?");
         let without_terminal = format!(
@@ -158,8 +165,7 @@ pub fn run(settings: SliceSettings) -> anyhow::Result<()> {
         );
         ensure!(confirm(&question, &without_terminal)?, "{name} was not removed");
     }
-    let slices = Slices { server: server.open(sandbox.as_deref())?, by: by.unwrap_or_else(current_user) };
-    slices.run(command)
+    Slices { server, by: by.unwrap_or_else(current_user) }.run(command)
 }
 
 /// The user's name from the environment, where CI systems and shells set it.

@@ -36,7 +36,7 @@ pub fn live(name: &str, live: Option<&str>) -> String {
 
 pub fn removed(name: &str, live: Option<&str>) -> String {
     match live {
-        Some(live) => format!("{name} is back to {live}, which is bundled with the portal."),
+        Some(live) => format!("{name} is back to {live}."),
         None => format!("{name} is removed."),
     }
 }

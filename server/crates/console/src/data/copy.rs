@@ -21,6 +21,10 @@ pub struct Copied {
     pub is_source_held: bool,
 }
 
+/// Tables of any size are copied, and the target may be slow.
+const WITHOUT_TIMEOUTS: &str =
+    "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+
 /// Copies a consistent snapshot of `from` into `to` in one transaction, and compares the two before the
 /// commit.
 ///
@@ -31,7 +35,10 @@ pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Resu
         let rows = count(&mut to.read().await?, table).await?;
         ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
-    let snapshot = from.read_snapshot().await?;
+    let mut snapshot = from.read_snapshot().await?;
+    if matches!(snapshot, Connection::Postgres(_)) {
+        snapshot.command(WITHOUT_TIMEOUTS).await?;
+    }
     let copy = async move |connection: &mut Connection| copy_all(snapshot, connection).await;
     let copying = trail.write(to.begin_alone().await?, [Entry::of(EventKind::DataCopied)], copy);
     copying.await.map_err(|failure| match failure {

@@ -34,7 +34,7 @@ const SUCCESS: SuccessMessages = &[
     ("promoted", "{} is live for everybody."),
     ("aborted", "The rollout is aborted: everybody gets {}."),
     ("removed", "{} is removed."),
-    ("back-to-bundled", "{} is back to the build that is bundled with the portal."),
+    ("back", "Removed: {} is live."),
     ("token-revoked", "{} is revoked."),
 ];
 
@@ -264,8 +264,10 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         }
         "remove" => {
             let slice = slices::remove(of_world, name()?, mark).await?;
-            let message = if slice.live.is_some() { "back-to-bundled" } else { "removed" };
-            return Ok(Done::new(message).with(slice.name));
+            if slice.live.is_none() {
+                return Ok(Done::new("removed").with(slice.name));
+            }
+            ("back", slice)
         }
         "roll-out" => return rollout::roll_out(visit, mark).await,
         "hold" => {

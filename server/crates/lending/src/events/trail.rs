@@ -100,14 +100,27 @@ impl Trail {
     /// The errors of `work`, and of [`Transaction::commit`]; then neither work nor events are written.
     pub async fn write<T>(
         &self,
-        mut transaction: Transaction,
+        transaction: Transaction,
         entries: impl IntoIterator<Item = Entry>,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        let work = async |connection: &mut Connection| Ok((work(connection).await?, entries));
+        self.write_done(transaction, work).await
+    }
+
+    /// Like [`Trail::write`], with the entries of what `work` says it did.
+    ///
+    /// # Errors
+    /// Those of [`Trail::write`].
+    pub async fn write_done<T, E: IntoIterator<Item = Entry>>(
+        &self,
+        mut transaction: Transaction,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<(T, E), Failure>,
+    ) -> Result<T, Failure> {
+        let (done, entries) = work(&mut transaction).await?;
         let author = self.0.as_ref();
         let events = entries.into_iter().filter_map(|entry| author.map(|author| author.event(entry)));
         let events: Vec<NewEvent> = events.collect();
-        let done = work(&mut transaction).await?;
         for event in &events {
             event.add(&mut transaction).await?;
         }

@@ -35,9 +35,16 @@ pub struct Bundled {
 /// The builds of a slice that a world is given, and those of them that are live and previous unless it chooses others.
 #[derive(Clone, Debug)]
 pub struct Given {
-    pub(crate) live: Option<Version>,
+    pub(super) live: Option<Version>,
     pub(super) previous: Option<Version>,
     pub(super) builds: Vec<SliceBuild>,
+}
+
+impl Given {
+    /// The build that is live.
+    pub(crate) fn live_build(&self) -> Option<&SliceBuild> {
+        self.builds.iter().find(|build| self.live.as_ref() == Some(&build.version))
+    }
 }
 
 impl From<SliceBuilds> for Given {
