@@ -151,7 +151,7 @@ function touchProblems(part: string): string[] {
     if (isTyped && size < 16) problems.push(`the text of "${name}" has ${size} px`);
     control.scrollIntoView({ block: 'center', behavior: 'instant' });
     // Fields are as large as the frame around them, and a checkbox as its label.
-    const frame = control.closest('[class*="_framed"], .ant-select, .ant-input-number, label') ?? control;
+    const frame = control.closest('[class*="_framed"], .ant-select, label') ?? control;
     const { left, top, width, height } = frame.getBoundingClientRect();
     const [x, y] = [left + width / 2, top + height / 2];
     const reach = SIZE / 2 - 1;

@@ -13,7 +13,7 @@ interface Focused {
 function focusedControl(): Focused | null {
   const active = document.activeElement;
   if (!active || active === document.body) return null;
-  const framed = active.closest('[class*="_framed"], .ant-input-number, .ant-select');
+  const framed = active.closest('[class*="_framed"], .ant-select');
   const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(framed ?? active);
   const name = active.getAttribute('aria-label') ?? active.textContent.trim();
   return {

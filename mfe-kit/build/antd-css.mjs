@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 
 /** Those that `mfe-kit/ui-data` exports, and what they draw. */
-const COMPONENTS = ['Button', 'Empty', 'InputNumber', 'Modal', 'Select', 'Switch'];
+const COMPONENTS = ['Button', 'Empty', 'Modal', 'Select', 'Switch'];
 
 export default function () {
   // The build's cache is valid while these are the same.

@@ -11,7 +11,13 @@ export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
 export { type FailureTexts, failureText } from './failures/failures';
 export { currentUserQuery } from './account/current-user';
-export { followPreferences, orNull, preferencesOf, preferencesQuery } from './account/preferences';
+export {
+  changedSince,
+  followPreferences,
+  orNull,
+  preferencesOf,
+  preferencesQuery,
+} from './account/preferences';
 export { displayName, initialOf, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';
 export { endSession, signOut } from './account/sign-out';

@@ -1,5 +1,4 @@
 /** Parts for lists, forms and dialogs, with those of antd; loaded once a user is signed in. */
-export { default as InputNumber } from 'antd/es/input-number';
 export { default as Select } from 'antd/es/select';
 export { default as Switch } from 'antd/es/switch';
 export { type Column, type Sort } from './ui/column';

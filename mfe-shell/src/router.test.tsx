@@ -117,14 +117,6 @@ test('where the browser stores nothing, every page says what to allow', async ()
   blocked.mockRestore();
 });
 
-test('a screen that a slice added after the shell was built is found', async () => {
-  goLive([slice('mfe-auth', { '/login': 'Sign in' }), slice('mfe-loans', { '/brand-new': 'Brand new' })]);
-  storeUser();
-  await open('/brand-new');
-  expect(await heading('Brand new')).toBeVisible();
-  expect(screen.getByRole('navigation', { name: 'Main' })).toBeVisible();
-});
-
 // S-63
 test('REQ-057 REQ-058 REQ-063 REQ-078 Logout removes what is stored and goes to sign-in, even when the call fails', async () => {
   const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);

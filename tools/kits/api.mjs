@@ -68,7 +68,7 @@ function report(types) {
         overrideTsconfig: {
           compilerOptions: {
             target: 'ES2023',
-            lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+            lib: ['ES2024', 'DOM', 'DOM.Iterable'],
             module: 'ESNext',
             moduleResolution: 'bundler',
             jsx: 'react-jsx',

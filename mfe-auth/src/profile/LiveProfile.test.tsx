@@ -45,6 +45,7 @@ test('the profile is the person’s, as the server keeps it', async () => {
   expect(field('Last Name')).toHaveValue('Otieno');
   expect(field('Phone Number')).toHaveValue('+254722000003');
   expect(field('Email Address')).toBeDisabled();
+  await screen.findByRole('region', { name: 'Preferences' });
   expect(screen.getByRole('status')).toHaveTextContent('Agent');
   expect(screen.getByText('Account active since January 2026')).toBeVisible();
 });
@@ -314,6 +315,57 @@ test('sessions that can’t be read say so, and Retry reads them again', async (
   await user.click(retry);
   expect(await dialog.findByRole('list', { name: 'Login Sessions' })).toBeInTheDocument();
   await waitFor(() => expect(ended).toEqual(['try again']));
+});
+
+test('sessions that can’t be read again stay listed', async () => {
+  const user = await open();
+  answer('get', SESSIONS, 200, []);
+  await user.click(button('Manage'));
+  const list = await screen.findByRole('list', { name: 'Login Sessions' });
+  unreachable('get', SESSIONS);
+  await act(() => queryClient.invalidateQueries({ queryKey: queryKeys.sessions }));
+  expect(list).toBeInTheDocument();
+});
+
+test.for([
+  ['Change Password', ['Current Password', 'New Password', 'Confirm New Password']],
+  ['Enable', ['Password']],
+] as const)('the answer to a closed dialog, %s, closes no other one', async ([opener, labels]) => {
+  const user = await open();
+  const shown = collectNotifications();
+  const held = hold();
+  answer('put', PASSWORD, 204, undefined, { until: held.back });
+  answer('put', CODE, 200, profile({ sign_in_code_required: true }), { until: held.back });
+  await user.click(button(opener));
+  const dialog = within(await screen.findByRole('dialog'));
+  for (const label of labels) await user.type(dialog.getByLabelText(label), 'Mkopo-demo-2');
+  await user.keyboard('{Enter}');
+  await user.keyboard('{Escape}');
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  answer('get', SESSIONS, 200, []);
+  await user.click(button('Manage'));
+  await screen.findByRole('list', { name: 'Login Sessions' });
+  held.release();
+  await waitFor(() => expect(shown).toHaveLength(1));
+  expect(screen.getByRole('dialog', { name: 'Login Sessions' })).toBeVisible();
+});
+
+test('preferences that can’t be loaded say so', async () => {
+  unreachable('get', PREFERENCES);
+  await open();
+  expect(await screen.findByRole('alert')).toHaveTextContent('Your preferences could not be loaded.');
+});
+
+test('a time zone that the portal does not know is said at its field until something changes', async () => {
+  const user = await open();
+  answer('put', '/api/v1/settings', 422, failure('time_zone is unknown.', 'invalid_request', 'time_zone'));
+  await user.click(await screen.findByRole('button', { name: 'Save Preferences' }));
+  await waitFor(() => expect(screen.getByLabelText('Timezone')).toHaveFocus());
+  const text = 'The portal does not know this time zone. Choose another one.';
+  expect(screen.getByLabelText('Timezone')).toHaveAccessibleDescription(text);
+  expect(screen.queryByRole('alert')).toBeNull();
+  await user.click(screen.getByRole('switch', { name: 'SMS Notifications' }));
+  expect(screen.queryByText(text)).toBeNull();
 });
 
 test('preferences are for every role', async () => {

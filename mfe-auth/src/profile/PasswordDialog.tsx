@@ -35,7 +35,6 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: profileQuery().queryKey });
       notify({ type: 'success', message: texts.passwordChanged });
-      onClose();
     },
   });
 
@@ -43,7 +42,8 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
 
   function submit() {
     setChecked(true);
-    if (isMatch) change.mutate();
+    // Not above: it is not called once the dialog is closed, so it closes no other one.
+    if (isMatch) change.mutate(undefined, { onSuccess: onClose });
     else again.current?.focus();
   }
 

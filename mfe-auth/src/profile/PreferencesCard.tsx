@@ -1,6 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import {
   api,
+  ApiError,
+  changedSince,
   dataOf,
   followPreferences,
   notify,
@@ -9,55 +11,69 @@ import {
   queryClient,
   type Schema,
 } from 'mfe-kit';
-import { Button, Card } from 'mfe-kit/ui';
+import { Button, Card, QueryStates } from 'mfe-kit/ui';
 import { PreferenceFields } from 'mfe-kit/ui-data';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { NotSaved } from './NotSaved';
+import { failureOf } from './profile';
 import { profileTexts } from './profile-texts';
 import classes from './ProfilePage.module.css';
 
-/** The person's preferences, for every role; not drawn while they are not known. */
+type Preferences = Schema<'Preferences'>;
+
+/** The person's preferences, for every role; not drawn with a provider that keeps none. */
 export function PreferencesCard() {
-  const { data: kept } = useQuery(preferencesQuery());
+  const query = useQuery(preferencesQuery());
   const texts = profileTexts();
-  const button = useRef<HTMLButtonElement>(null);
-  const [changed, setChanged] = useState<Partial<Schema<'Preferences'>>>({});
+  return (
+    <QueryStates query={query} failure={failureOf(texts.preferencesNotLoaded, texts)}>
+      {(kept) => (kept ? <PreferencesForm kept={kept} /> : null)}
+    </QueryStates>
+  );
+}
+
+function PreferencesForm({ kept }: { kept: Preferences }) {
+  const texts = profileTexts();
+  const [changed, setChanged] = useState<Partial<Preferences>>({});
+  const form = useRef<HTMLDivElement>(null);
 
   const save = useMutation({
-    mutationFn: (preferences: Schema<'Preferences'>) =>
+    mutationFn: (preferences: Preferences) =>
       dataOf(api.PUT('/api/v1/settings', { body: { preferences, rules: null } })),
     onSuccess: ({ preferences: saved }, sent) => {
       queryClient.setQueryData(preferencesQuery().queryKey, saved);
-      // What was changed meanwhile stays.
-      setChanged((before) =>
-        Object.fromEntries(
-          Object.entries(before).filter(([key, value]) => value !== sent[key as keyof typeof sent]),
-        ),
-      );
+      setChanged((before) => changedSince(sent, before));
       notify({ type: 'success', message: texts.preferencesSaved });
       followPreferences(saved);
     },
   });
+  const isZoneRefused = save.error instanceof ApiError && save.error.field === 'time_zone';
 
-  // The button that was pressed is disabled while the server is asked.
-  useLayoutEffect(() => {
-    const isAnswered = save.isSuccess || save.isError;
-    if (isAnswered && document.activeElement === document.body) button.current?.focus();
-  }, [save.isSuccess, save.isError]);
+  useEffect(() => {
+    if (isZoneRefused) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [isZoneRefused, save.error]);
 
-  if (!kept) return null;
   const { language, time_zone, notify_by_email, notify_by_sms } = kept;
   const value = { language, time_zone, notify_by_email, notify_by_sms, ...changed };
   return (
     <Card title={texts.preferences}>
-      <PreferenceFields
-        value={value}
-        portalTimeZone={portalTimeZone()}
-        onChange={(changes) => setChanged((before) => ({ ...before, ...changes }))}
-      />
-      {save.isError ? <NotSaved sentence={texts.preferencesFailed} error={save.error} /> : null}
+      <div ref={form}>
+        <PreferenceFields
+          value={value}
+          portalTimeZone={portalTimeZone()}
+          timeZoneError={isZoneRefused ? texts.wrongTimeZone : undefined}
+          onChange={(changes) => {
+            // The server's answer about a field is about what was sent.
+            if (isZoneRefused) save.reset();
+            setChanged((before) => ({ ...before, ...changes }));
+          }}
+        />
+      </div>
+      {save.isError && !isZoneRefused ? (
+        <NotSaved sentence={texts.preferencesFailed} error={save.error} />
+      ) : null}
       <div className={classes.actions}>
-        <Button ref={button} type="primary" disabled={save.isPending} onClick={() => save.mutate(value)}>
+        <Button type="primary" loading={save.isPending} onClick={() => save.mutate(value)}>
           {texts.savePreferences}
         </Button>
       </div>

@@ -52,7 +52,8 @@ function Sessions() {
   });
 
   if (query.isPending) return <LoadingState />;
-  if (query.isError)
+  // A list that was read stays, also when it can't be read again.
+  if (!query.data)
     return (
       <Note tone="bad" title={texts.sessionsFailed}>
         <Button size="small" onClick={() => again.mutate()}>

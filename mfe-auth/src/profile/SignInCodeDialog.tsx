@@ -37,7 +37,6 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
     onSuccess: (kept) => {
       queryClient.setQueryData(profileQuery().queryKey, kept);
       notify({ type: 'success', message: isRequired ? texts.codeTurnedOff : texts.codeTurnedOn });
-      onClose();
     },
   });
 
@@ -49,7 +48,8 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
       isFilled={password !== ''}
       failure={texts.codeFailed}
       action={isRequired ? texts.disable : texts.enable}
-      onSubmit={() => change.mutate()}
+      // Not above: it is not called once the dialog is closed, so it closes no other one.
+      onSubmit={() => change.mutate(undefined, { onSuccess: onClose })}
       onClose={onClose}
     >
       <p>{isRequired ? texts.disableText : texts.enableText}</p>

@@ -63,6 +63,8 @@ const swahili: ProfileTexts = {
   codeFailed: 'Hili halikuweza kubadilishwa.',
   sessionsFailed: 'Vipindi havikuweza kupakiwa.',
   endFailed: 'Kipindi hakikuweza kufungwa.',
+  preferencesNotLoaded: 'Mapendeleo yako hayakuweza kupakiwa.',
+  wrongTimeZone: 'Mfumo hautambui saa hizi za eneo. Chagua nyingine.',
   preferencesFailed: 'Mapendeleo yako hayakuweza kuhifadhiwa.',
 };
 

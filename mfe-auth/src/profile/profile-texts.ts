@@ -63,6 +63,8 @@ const english = {
   codeFailed: 'This could not be changed.',
   sessionsFailed: 'The sessions could not be loaded.',
   endFailed: 'The session could not be ended.',
+  preferencesNotLoaded: 'Your preferences could not be loaded.',
+  wrongTimeZone: 'The portal does not know this time zone. Choose another one.',
   preferencesFailed: 'Your preferences could not be saved.',
 };
 

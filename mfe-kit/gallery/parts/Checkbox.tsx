@@ -6,7 +6,6 @@ export function States() {
     <>
       <Checkbox>Remember me</Checkbox>
       <Checkbox defaultChecked>Only mine</Checkbox>
-      <Checkbox indeterminate>All branches</Checkbox>
       <Checkbox disabled>Archived</Checkbox>
     </>
   );

@@ -49,6 +49,12 @@ export function followPreferences({ language, time_zone }: Schema<'Preferences'>
   session.learn({ language, timeZone: time_zone ?? undefined });
 }
 
+/** The changes of a form that were made after `sent` was. */
+export function changedSince<T extends object>(sent: T, changed: Partial<T>): Partial<T> {
+  const isLater = ([key, value]: [string, unknown]) => value !== sent[key as keyof T];
+  return Object.fromEntries(Object.entries(changed).filter(isLater)) as Partial<T>;
+}
+
 /** The data of an extension of the contract; `null` if the provider does not have it. */
 export async function orNull<T>(data: Promise<T>): Promise<T | null> {
   try {

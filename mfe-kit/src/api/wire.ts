@@ -1,17 +1,10 @@
-/** A lone surrogate, half of a character: JSON can hold one, but no address, file or body can. */
-const HALF = /\p{Surrogate}/gu;
-
-/** Any surrogate, lone or paired. Most texts have none, and this test takes a quarter of the time. */
-const MAYBE_HALF = /[\ud800-\udfff]/;
-
 /**
  * A field of the wire as text, also a number; '' for anything else. Providers differ in the types that they
- * send. A lone surrogate becomes U+FFFD, the replacement character.
+ * send. A lone surrogate, which JSON can hold but no address, file or body can, becomes U+FFFD, the replacement character.
  */
 export function textFrom(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  if (typeof value !== 'string') return '';
-  return MAYBE_HALF.test(value) ? value.replaceAll(HALF, '\ufffd') : value;
+  return typeof value === 'string' ? value.toWellFormed() : '';
 }
 
 /** A field of the wire as a number, also one in a text; 0 for anything else. */

@@ -2,22 +2,13 @@ import type { ComponentProps } from 'react';
 import classes from './Checkbox.module.css';
 
 /** The props of a `Checkbox`: those of the element. */
-export interface CheckboxProps extends Omit<ComponentProps<'input'>, 'type' | 'size' | 'ref'> {
-  /** Neither on nor off, as when only some of a list are chosen. */
-  indeterminate?: boolean;
-}
+export type CheckboxProps = Omit<ComponentProps<'input'>, 'type' | 'size'>;
 
 /** A checkbox; `children` are its label. */
-export function Checkbox({ indeterminate = false, className, children, ...input }: CheckboxProps) {
+export function Checkbox({ className, children, ...input }: CheckboxProps) {
   return (
     <label className={[classes.checkbox, className].filter(Boolean).join(' ')}>
-      <input
-        {...input}
-        type="checkbox"
-        ref={(box) => {
-          if (box) box.indeterminate = indeterminate;
-        }}
-      />
+      <input {...input} type="checkbox" />
       {children === undefined ? null : <span>{children}</span>}
     </label>
   );

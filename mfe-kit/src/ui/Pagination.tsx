@@ -11,24 +11,16 @@ const PAGE_SIZES = [10, 25, 50, 100];
 interface PaginationProps {
   /** Counted from 1. */
   page: number;
+  /** Shown even if it can't be chosen. */
   pageSize: number;
   /** Rows on all pages; with none, nothing is drawn (REQ-301). */
   total: number;
-  /** The page sizes to choose from; `pageSize` is shown even if it is not one of them. */
-  pageSizes?: readonly number[];
   onPage: (page: number) => void;
   onPageSize: (pageSize: number) => void;
 }
 
 /** The page navigation of a list (REQ-299 to REQ-308). A page past the end counts as the last one. */
-export function Pagination({
-  page: asked,
-  pageSize,
-  total,
-  pageSizes = PAGE_SIZES,
-  onPage,
-  onPageSize,
-}: PaginationProps) {
+export function Pagination({ page: asked, pageSize, total, onPage, onPageSize }: PaginationProps) {
   const last = Math.ceil(total / pageSize);
   const page = Math.max(1, Math.min(asked, last));
   const texts = listTexts();
@@ -62,7 +54,7 @@ export function Pagination({
         popupMatchSelectWidth={false}
         value={pageSize}
         onChange={onPageSize}
-        options={pageSizes.map((size) => ({ value: size, label: texts.perPage(size) }))}
+        options={PAGE_SIZES.map((size) => ({ value: size, label: texts.perPage(size) }))}
         // The current size is shown even if it can't be chosen: a list starts at 7, and the choices at 10.
         labelRender={({ value }) => texts.perPage(Number(value))}
       />

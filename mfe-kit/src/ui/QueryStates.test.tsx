@@ -81,6 +81,32 @@ test('where screens are live, what could not be read again stays, with what is t
   expect(screen.getByLabelText('Note')).toHaveValue('call first');
 });
 
+test('of two lists that could not be read again, one line says so', async () => {
+  setPortalSettings({ screens: 'live' });
+  answer('get', PENDING, 200, [pendingLoan()]);
+  function Both() {
+    const query = useQuery({ queryKey: ['other'], queryFn: () => listOf(api.GET(PENDING)) });
+    return (
+      <QueryStates query={query} failure={TEXTS}>
+        {() => <Loans />}
+      </QueryStates>
+    );
+  }
+  const { user } = renderPart(<Both />);
+  await screen.findByText('1 loan(s)');
+  unreachable('get', PENDING);
+  await act(() => queryClient.refetchQueries());
+  expect(await screen.findAllByRole('status')).toHaveLength(1);
+  const held = hold();
+  answer('get', PENDING, 200, [pendingLoan(), pendingLoan()], { until: held.back });
+  const retry = screen.getByRole('button', { name: 'Retry' });
+  await user.click(retry);
+  expect(retry).toHaveAttribute('aria-busy', 'true');
+  held.release();
+  expect(await screen.findByText('2 loan(s)')).toBeVisible();
+  await waitFor(() => expect(screen.queryByRole('status')).toBeNull());
+});
+
 test('where they are as specified, the failure takes its place', async () => {
   await failAgain();
   expect(await screen.findByRole('alert')).toHaveTextContent(/^ErrorFailed to fetch$/);

@@ -1,6 +1,6 @@
 import { useMutation, type UseQueryResult } from '@tanstack/react-query';
 import { type FailureTexts, failureText, isLive, queryClient } from 'mfe-kit';
-import type { ReactNode } from 'react';
+import { createContext, type ReactNode, use } from 'react';
 import { Button } from './Button';
 import { Card } from './Card';
 import classes from './QueryStates.module.css';
@@ -17,12 +17,16 @@ interface QueryStatesProps<Data> {
   children: (data: Data) => ReactNode;
 }
 
+/** Whether a line around says so already: its Retry reads everything again that failed. */
+const IsOutdated = createContext(false);
+
 /**
  * The data of a query, or in its place the loading or the failed state. Where the screens are live, data that could not
  * be read again stays, with what is typed on it, below a line that says so.
  */
 export function QueryStates<Data>({ query, failure, header, children }: QueryStatesProps<Data>) {
   const { data } = query;
+  const isSaid = use(IsOutdated);
   if (query.isPending || data === undefined || (query.isError && !isLive()))
     return (
       <>
@@ -37,10 +41,10 @@ export function QueryStates<Data>({ query, failure, header, children }: QuerySta
       </>
     );
   return (
-    <>
-      {query.isError ? <Outdated /> : null}
+    <IsOutdated value={isSaid || query.isError}>
+      {query.isError && !isSaid ? <Outdated /> : null}
       {children(data)}
-    </>
+    </IsOutdated>
   );
 }
 
@@ -53,7 +57,7 @@ function Outdated() {
   return (
     <div className={classes.outdated}>
       <span role="status">{uiTexts().outdated}</span>
-      <Button size="small" onClick={() => again.mutate()}>
+      <Button size="small" loading={again.isPending} onClick={() => again.mutate()}>
         {uiTexts().retry}
       </Button>
     </div>

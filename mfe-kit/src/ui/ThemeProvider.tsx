@@ -39,7 +39,7 @@ function antdLocale(locale: string) {
 }
 
 /**
- * Gives antd's components (`Select`, `Switch`, `InputNumber`, `Modal`) the theme and the language of the screens. The
+ * Gives antd's components (`Select`, `Switch`, `Modal`) the theme and the language of the screens. The
  * shell draws it around the screens of signed-in users; a public screen with such a component draws it itself.
  */
 export function ThemeProvider({ children }: { children: ReactNode }) {

@@ -1,7 +1,7 @@
 import { render } from '@testing-library/react';
 import { renderRoutes, screen, waitFor } from 'mfe-kit/testing';
 import { act } from 'react';
-import { createBrowserRouter, RouterProvider } from 'react-router';
+import { createBrowserRouter, renderMatches, RouterProvider } from 'react-router';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { useAddressState } from './useAddressState';
 
@@ -24,10 +24,18 @@ const routes = [
 ];
 const click = () => act(() => screen.getByRole('button').click());
 
+/** The list as the shell draws a slice's screens. */
+const inShell = [
+  {
+    path: '*',
+    element: renderMatches([{ params: {}, pathname: '/', pathnameBase: '/', route: routes[0]! }]),
+  },
+];
+
 /** Draws the list in a browser that refuses changes of its address, until `allow()`. */
 function openRefused() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
-  const router = createBrowserRouter(routes);
+  const router = createBrowserRouter(inShell);
   onTestFinished(() => {
     router.dispose();
     window.history.replaceState(null, '', '/');

@@ -1,5 +1,5 @@
-import { useLayoutEffect, useMemo, useRef } from 'react';
-import { useNavigate, useSearchParams } from 'react-router';
+import { use, useLayoutEffect, useMemo, useRef } from 'react';
+import { UNSAFE_DataRouterContext, useSearchParams } from 'react-router';
 
 /** Milliseconds before a change that the browser has refused is made again. */
 const AGAIN_AFTER_MS = 1000;
@@ -14,7 +14,8 @@ export function useAddressState<State>(
   write: (address: URLSearchParams, state: State) => void,
 ): [state: State, change: (changes: (asked: State) => Partial<State>) => void] {
   const [params] = useSearchParams();
-  const navigate = useNavigate();
+  // The shell draws slices with `renderMatches`, where `useNavigate` does not say whether the address was changed.
+  const router = use(UNSAFE_DataRouterContext)?.router;
   // The address that is drawn, and those that were asked for since, the latest last.
   const asked = useRef([String(params)]);
   const again = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -29,7 +30,7 @@ export function useAddressState<State>(
   async function ask() {
     const { pathname } = window.location;
     try {
-      await navigate(`?${asked.current.at(-1)}`, { replace: true, preventScrollReset: true });
+      await router?.navigate(`?${asked.current.at(-1)}`, { replace: true, preventScrollReset: true });
     } catch {
       // Some browsers refuse more than 100 changes in 10 or 30 s, such as while a key is held down.
       clearTimeout(again.current);

@@ -745,6 +745,23 @@ describe('where the screens are live', () => {
     await waitFor(() => expect(shown).toHaveFocus());
   });
 
+  test.for([
+    ['refused', 422, refusal],
+    ['failed', 200, disbursement({ ...accepted, status: 'FAILED' })],
+  ] as const)(
+    'after its own payout has ended as %s, a page still follows one that somebody else makes',
+    async ([, status, body]) => {
+      ruled();
+      answer('post', DISBURSE, status, body as never);
+      await confirm();
+      await dialog('Disbursement Failed');
+      answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1', id: 'PAY-2' })]);
+      await act(() => queryClient.invalidateQueries({ queryKey: queryKeys.payout }));
+      await noDialog();
+      expect(screen.getByText('Disbursement Successful')).toBeVisible();
+    },
+  );
+
   test('with a provider without rules, a payout is as specified', async () => {
     answer('get', PREFERENCES, 404, failure('Not found', 'not_found'));
     answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));

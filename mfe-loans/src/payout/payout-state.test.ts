@@ -94,7 +94,7 @@ test('a lost request whose payout is in the records is what its record says, wit
 test('after a refusal without a payout, the record of a payout that was in progress is still looked for', () => {
   const refused = { type: 'refused', error: NO_RESPONSE, payout: null } as const;
   const on = (loan: typeof APPROVED) => payoutReducer(openedWith({ type: 'none' }, loan, true), refused);
-  expect(on(APPROVED)).toMatchObject({ name: 'refused', error: NO_RESPONSE, isNew: false, follows: 'none' });
+  expect(on(APPROVED)).toMatchObject({ name: 'refused', error: NO_RESPONSE, isNew: false, follows: 'any' });
   expect(on(IN_PROGRESS)).toMatchObject({ name: 'refused', follows: 'expected' });
   const settled = payoutReducer(openedWith({ type: 'none' }, IN_PROGRESS, true), {
     ...refused,
@@ -118,6 +118,18 @@ test('a refused request stays refused, whatever becomes of the payout that someb
       payout: record ?? PENDING,
       isNew: false,
     });
+});
+
+test('where screens are live, a page follows others after its own payout failed, and closes the dialog for theirs', () => {
+  const failed = payoutReducer(openedWith({ type: 'none' }, APPROVED, true), {
+    type: 'accepted',
+    payout: FAILED,
+    isConfirmed: false,
+  });
+  expect(failed).toMatchObject({ name: 'failed', follows: 'any' });
+  expect(payoutReducer(failed, followed(FAILED))).toMatchObject({ name: 'failed', isDismissed: false });
+  expect(payoutReducer(failed, followed(PENDING))).toMatchObject({ name: 'submitted', isDismissed: true });
+  expect(payoutReducer(failed, { type: 'requested' }).follows).toBe('none');
 });
 
 test('a record that is gone leaves what the response said', () => {

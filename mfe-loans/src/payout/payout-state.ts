@@ -44,8 +44,8 @@ export type PayoutEvent =
  *
  * 'requested' leads to `requesting` from every state; the next request after a lost one has its idempotency key.
  * 'followed' reports the loan's record; without a record, the state is what the response said. A request stays `refused`
- * even then: the record is a payout that somebody else made, and once that one is paid the dialog closes. 'none' leads to
- * `unpaid`: no request is remembered.
+ * even then: the record is a payout that somebody else made, and once that one is paid the dialog closes. After a payout
+ * that failed, it closes once somebody else makes one. 'none' leads to `unpaid`: no request is remembered.
  * 'dismissed' closes the dialog and changes nothing else.
  */
 export function payoutReducer(state: PayoutState, event: PayoutEvent): PayoutState {
@@ -54,12 +54,12 @@ export function payoutReducer(state: PayoutState, event: PayoutEvent): PayoutSta
     case 'none':
       return {
         ...responded(state, 'unpaid', null),
-        follows: opened.wasPending ? 'expected' : opened.isWatched ? 'any' : 'none',
+        follows: opened.wasPending ? 'expected' : followsAfter(null, opened),
         isNew: false,
         isDismissed: true,
       };
     case 'requested':
-      return responded(state, 'requesting', null);
+      return { ...responded(state, 'requesting', null), follows: 'none' };
     case 'accepted': {
       const { payout, isConfirmed } = event;
       return responded(state, outcomeOf(payout, isConfirmed), payout);
@@ -78,8 +78,12 @@ export function payoutReducer(state: PayoutState, event: PayoutEvent): PayoutSta
       const { record } = event;
       if (!record) return { ...state, ...response, record };
       const name = response.name === 'refused' ? 'refused' : outcomeOf(record, response.name === 'paid');
-      const isPaidByOther = name === 'refused' && record.status === 'success';
-      return { ...state, name, payout: record, record, isDismissed: state.isDismissed || isPaidByOther };
+      // After a payout that failed, one that has not is somebody else's.
+      const isByOther =
+        response.name === 'failed'
+          ? record.status !== 'failed'
+          : name === 'refused' && record.status === 'success';
+      return { ...state, name, payout: record, record, isDismissed: state.isDismissed || isByOther };
     }
     case 'dismissed':
       return { ...state, isDismissed: true };
@@ -119,10 +123,15 @@ function responded(state: PayoutState, name: PayoutState['name'], payout: Payout
     response,
     error: null,
     record: null,
-    follows: payout?.status === 'pending' ? 'expected' : 'none',
+    follows: followsAfter(payout, state.opened),
     isNew: true,
     isDismissed: false,
   };
+}
+
+function followsAfter(payout: Payout | null, { isWatched }: PayoutState['opened']): PayoutState['follows'] {
+  if (payout?.status === 'pending') return 'expected';
+  return isWatched && payout?.status !== 'success' ? 'any' : 'none';
 }
 
 function outcomeOf({ status }: Payout, isConfirmed = false): PayoutState['name'] {

@@ -92,7 +92,8 @@ function noticeOf({ name, payout, follows, isNew, opened }: PayoutState): Disbur
     case 'pending':
       return 'submitted';
     case 'failed':
-      return 'failed';
+      // The dialog has said so.
+      return name === 'refused' && follows === 'any' ? null : 'failed';
     case 'success':
       return isNew || (isFollowed && !opened.wasDisbursed) ? 'success' : null;
     case undefined:

@@ -1,5 +1,5 @@
 import { acts, screenAct, session } from 'mfe-kit';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { followEvents } from './event-stream';
 
 const SIGN_IN = { token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' };
@@ -23,31 +23,6 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 function show(state: 'visible' | 'hidden') {
   Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
   document.dispatchEvent(new Event('visibilitychange'));
-}
-
-/** Gives the page the locks of a secure one: each name is held once, and a request for it waits its turn. */
-function giveLocks() {
-  const turns = new Map<string, (() => void)[]>();
-  const request = async (
-    name: string,
-    { ifAvailable, signal }: LockOptions,
-    held: (lock: unknown) => unknown,
-  ) => {
-    const waiting = turns.get(name);
-    if (waiting && ifAvailable) return held(null);
-    if (waiting) await new Promise<void>((resolve) => waiting.push(resolve));
-    else turns.set(name, []);
-    try {
-      signal?.throwIfAborted();
-      return await held({ name });
-    } finally {
-      const next = turns.get(name)?.shift();
-      if (next) next();
-      else turns.delete(name);
-    }
-  };
-  Object.defineProperty(navigator, 'locks', { value: { request }, configurable: true });
-  onTestFinished(() => void Reflect.deleteProperty(navigator, 'locks'));
 }
 
 beforeEach(() => {
@@ -207,34 +182,4 @@ test('a page that no longer follows has no stream', async () => {
   stop();
   await pass(600_000);
   expect(fetched).toHaveBeenCalledOnce();
-});
-
-test('of several tabs one has a stream and tells the others; the next one resumes it', async () => {
-  giveLocks();
-  const one = stream();
-  fetched
-    .mockImplementationOnce((_, options) => {
-      options?.signal?.addEventListener('abort', () => one.end());
-      return Promise.resolve(one.response);
-    })
-    .mockResolvedValueOnce(stream().response);
-  await followSignedIn();
-  const told: string[] = [];
-  const stopOther = followEvents((what) => told.push(...what));
-  onTestFinished(stopOther);
-  await pass(0);
-  expect(told).toEqual(['loans', 'notifications', 'settings', 'session']);
-  one.send('id: 7\nevent: ready\ndata: {"changed":["loans"]}\n\n');
-  await vi.waitFor(() => expect(told).toHaveLength(5));
-  expect(told.at(-1)).toBe('loans');
-  expect(changed).toEqual(['loans']);
-  expect(fetched).toHaveBeenCalledOnce();
-
-  stop();
-  await pass(0);
-  expect(isAborted(0)).toBe(true);
-  expect(headersOf(1).get('Last-Event-ID')).toBe('7');
-  stopOther();
-  await pass(600_000);
-  expect(fetched).toHaveBeenCalledTimes(2);
 });

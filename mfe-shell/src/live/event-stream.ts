@@ -4,9 +4,6 @@ import { readEvents, type StreamEvent } from './event-lines';
 /** Data that may have changed: lists, this person's bell, settings or preferences, or this person's account. */
 export type Changed = 'loans' | 'notifications' | 'settings' | 'session';
 
-/** What the server says has changed if it does not know what a page has received. */
-const EVERYTHING: readonly Changed[] = ['loans', 'notifications', 'settings', 'session'];
-
 const ADDRESS = '/api/v1/events';
 
 /** The server sends a heartbeat every 15 s; a stream that is silent for longer than two is dead. */
@@ -38,8 +35,7 @@ export function followEvents(onChanged: (changed: readonly Changed[]) => void): 
     if (!hasEvents || token === null || document.visibilityState === 'hidden' || !connection.isOnline) stop();
     else if (!following) {
       following = new AbortController();
-      // A request for the lock that is given up ends with an error.
-      void follow(token, following.signal).catch(() => undefined);
+      void keepStream(token, following.signal);
     }
   }
 
@@ -48,39 +44,13 @@ export function followEvents(onChanged: (changed: readonly Changed[]) => void): 
     following = null;
   }
 
-  /**
-   * Browsers open at most six HTTP/1.1 connections to a host for all tabs together. So only one tab of a session has
-   * a stream, and passes its events on to the others; once it is closed or hidden, another one resumes the stream.
-   */
-  async function follow(forToken: string, signal: AbortSignal) {
-    // Without TLS, only pages of this machine have locks. Elsewhere each visible tab has a stream of its own.
-    const { locks } = navigator as { locks?: LockManager };
-    if (!locks) return keepStream(forToken, signal, receive);
-    const name = `events ${forToken}`;
-    const tabs = new BroadcastChannel(name);
-    signal.addEventListener('abort', () => tabs.close());
-    tabs.onmessage = ({ data }) => receive(data as StreamEvent);
-    const lead = () =>
-      keepStream(forToken, signal, (event) => {
-        tabs.postMessage(event);
-        receive(event);
-      });
-    // The stream of another tab does not say what this one has missed.
-    await locks.request(name, { ifAvailable: true }, (lock) => (lock ? lead() : onChanged(EVERYTHING)));
-    await locks.request(name, { signal }, lead);
-  }
-
   function receive({ id, data }: StreamEvent) {
     lastId = id ?? lastId;
     onChanged(changedIn(data));
   }
 
   /** Has a stream, and replaces it when it ends, until `signal`. */
-  async function keepStream(
-    forToken: string,
-    signal: AbortSignal,
-    onEvent: (event: StreamEvent) => void,
-  ): Promise<void> {
+  async function keepStream(forToken: string, signal: AbortSignal) {
     let failures = 0;
     while (!signal.aborted) {
       const silent = new AbortController();
@@ -109,7 +79,7 @@ export function followEvents(onChanged: (changed: readonly Changed[]) => void): 
             body,
             (event) => {
               failures = 0;
-              onEvent(event);
+              receive(event);
             },
             listen,
           );

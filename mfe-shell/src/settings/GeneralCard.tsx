@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { NumberField } from './NumberField';
 import { settingsTexts } from './settings-texts';
 import classes from './SettingsPage.module.css';
-import type { SettingsErrors, TypedRules } from './typed-rules';
+import { type SettingsErrors, shortestSession, type TypedRules } from './typed-rules';
 
 interface GeneralCardProps {
   typed: TypedRules;
@@ -37,7 +37,7 @@ export function GeneralCard({
       >
         <NumberField
           label={texts.sessionMinutes}
-          hint={texts.sessionHint(longest)}
+          hint={texts.sessionHint(shortestSession(longest), longest)}
           error={errors.session_minutes}
           value={typed.session_minutes}
           onChange={(session_minutes) => onRulesChange({ session_minutes })}

@@ -170,6 +170,16 @@ test('what is out of range is said at its field, and nothing is sent', async () 
   expect(screen.getByLabelText('Retry Attempts')).toHaveAccessibleDescription('Enter a number from 0 to 10.');
 });
 
+test('where the deployment allows only short sessions, and has a large maximum, both can be saved', async () => {
+  const user = await open(portalRules({ session_minutes: 3, longest_session_minutes: 3 }));
+  expect(screen.getByText('3 to 3, for sessions that open from now on.')).toBeVisible();
+  const sent = answer('put', SETTINGS, 200, { preferences: preferences(), rules: portalRules() });
+  await user.type(screen.getByLabelText('Maximum Disbursement Amount'), '1000000000');
+  await user.click(button('Save Changes'));
+  await waitFor(() => expect(sent).toHaveLength(1));
+  expect(sent[0]?.body).toMatchObject({ rules: { session_minutes: 3, maximum_amount: 1_000_000_000 } });
+});
+
 test.for([
   ['session_minutes', 'Session Timeout (minutes)', 'This is out of range.'],
   ['maximum_amount', 'Maximum Disbursement Amount', 'This is out of range.'],

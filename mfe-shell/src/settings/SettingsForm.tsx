@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import {
   api,
   ApiError,
+  changedSince,
   dataOf,
   failureText,
   followPreferences,
@@ -62,11 +63,13 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
         save.error,
       )
     : undefined;
+  // Rules that are not changed here are not sent: somebody else may have changed them since.
+  const wrongRules = areRulesChanged ? errorsIn(typed, longest, texts) : {};
   const refused = save.error instanceof ApiError ? save.error.field : undefined;
   const refusedField = FIELDS.find((field) => field === refused);
   const errors: SettingsErrors = {
     ...(refusedField ? { [refusedField]: refusedField === 'time_zone' ? texts.wrongTimeZone : failed } : {}),
-    ...(isChecked ? errorsIn(typed, longest, texts) : {}),
+    ...(isChecked ? wrongRules : {}),
   };
 
   // The button that was pressed is disabled while the server is asked, and stays so once everything is saved.
@@ -83,9 +86,8 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
 
   function submit() {
     setChecked(true);
-    // Rules that are not changed here are not sent: somebody else may have changed them since.
     const body = { preferences, rules: areRulesChanged ? rulesFrom(typed) : null };
-    if (Object.keys(errorsIn(typed, longest, texts)).length === 0) save.mutate({ typed, body });
+    if (Object.keys(wrongRules).length === 0) save.mutate({ typed, body });
     else requestAnimationFrame(() => focusFirstError(form.current));
   }
 
@@ -134,12 +136,6 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
       <LeaveDialog isChanged={isChanged} />
     </>
   );
-}
-
-/** The changes that were made after `sent` was. */
-function changedSince<T extends object>(sent: T, changed: Partial<T>): Partial<T> {
-  const isLater = ([key, value]: [string, unknown]) => value !== sent[key as keyof T];
-  return Object.fromEntries(Object.entries(changed).filter(isLater)) as Partial<T>;
 }
 
 function focusFirstError(form: HTMLElement | null) {

@@ -13,7 +13,8 @@ const swahili: SettingsTexts = {
   general: 'Mipangilio ya jumla',
   disbursement: 'Mipangilio ya utoaji wa mikopo',
   sessionMinutes: 'Muda wa kipindi (dakika)',
-  sessionHint: (longest) => `5 hadi ${longest}, kwa vipindi vitakavyofunguliwa kuanzia sasa.`,
+  sessionHint: (shortest, longest) =>
+    `${shortest} hadi ${longest}, kwa vipindi vitakavyofunguliwa kuanzia sasa.`,
   twoFactor: 'Uthibitishaji wa hatua mbili',
   twoFactorText: 'Msimbo kwa barua pepe unapoingia. Unawashwa na kuzimwa katika wasifu wako.',
   toProfile: 'Fungua wasifu',
@@ -25,7 +26,7 @@ const swahili: SettingsTexts = {
   confirmationText: 'Uliza kabla malipo hayajatumwa. Yakizidi kiwango cha juu, huuliza kila mara.',
   autoRetry: 'Jaribu tena malipo yaliyoshindikana',
   autoRetryText: 'Ni pale tu inapojulikana kwamba hakuna kilicholipwa.',
-  wrongMinutes: (longest) => `Weka nambari kuanzia 5 hadi ${longest}.`,
+  wrongMinutes: (shortest, longest) => `Weka nambari kuanzia ${shortest} hadi ${longest}.`,
   wrongMaximum: 'Weka kiasi kisichopungua KES 1, au acha wazi.',
   wrongRetries: 'Weka nambari kuanzia 0 hadi 10.',
   wrongTimeZone: 'Mfumo hautambui saa hizi za eneo. Chagua nyingine.',

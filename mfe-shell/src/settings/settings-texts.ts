@@ -13,7 +13,8 @@ const english = {
   general: 'General Settings',
   disbursement: 'Disbursement Settings',
   sessionMinutes: 'Session Timeout (minutes)',
-  sessionHint: (longest: number) => `5 to ${longest}, for sessions that open from now on.`,
+  sessionHint: (shortest: number, longest: number) =>
+    `${shortest} to ${longest}, for sessions that open from now on.`,
   twoFactor: 'Two-Factor Authentication',
   twoFactorText: 'A code by e-mail when you sign in. It is turned on and off in your profile.',
   toProfile: 'Open Profile',
@@ -25,7 +26,7 @@ const english = {
   confirmationText: 'Ask before a payout is sent. Above the maximum amount it always asks.',
   autoRetry: 'Auto-retry Failed Disbursements',
   autoRetryText: 'Only after an outcome that is known not to have paid.',
-  wrongMinutes: (longest: number) => `Enter a number from 5 to ${longest}.`,
+  wrongMinutes: (shortest: number, longest: number) => `Enter a number from ${shortest} to ${longest}.`,
   wrongMaximum: 'Enter an amount of at least KES 1, or nothing.',
   wrongRetries: 'Enter a number from 0 to 10.',
   wrongTimeZone: 'The portal does not know this time zone. Choose another one.',

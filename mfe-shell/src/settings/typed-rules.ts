@@ -35,11 +35,17 @@ export function rulesFrom(typed: TypedRules): Schema<'NewPortalRules'> {
   };
 }
 
+/** The shortest session that an admin can choose, given the longest that the deployment allows, in minutes. */
+export const shortestSession = (longest: number) => Math.min(5, longest);
+
 export function errorsIn(typed: TypedRules, longest: number, texts: SettingsTexts): SettingsErrors {
   const { session_minutes, maximum_amount, retry_attempts } = typed;
+  const shortest = shortestSession(longest);
   return {
-    ...(isWithin(session_minutes, 5, longest) ? {} : { session_minutes: texts.wrongMinutes(longest) }),
-    ...(maximum_amount.trim() === '' || isWithin(maximum_amount, 1, 999_999_999)
+    ...(isWithin(session_minutes, shortest, longest)
+      ? {}
+      : { session_minutes: texts.wrongMinutes(shortest, longest) }),
+    ...(maximum_amount.trim() === '' || isWithin(maximum_amount, 1, Number.MAX_SAFE_INTEGER)
       ? {}
       : { maximum_amount: texts.wrongMaximum }),
     ...(isWithin(retry_attempts, 0, 10) ? {} : { retry_attempts: texts.wrongRetries }),

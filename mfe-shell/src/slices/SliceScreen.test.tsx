@@ -4,6 +4,7 @@ import { answer, provider, screen, unreachable, within } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { build, goLive, heading, open, PORTAL, SHELL, slice, storeUser } from '../testing/portal';
+import { setBrought } from './brought';
 import { loadBuild, WrongShell } from './federation';
 import { forgetSlice } from './load-slice';
 
@@ -131,27 +132,29 @@ test('a file of a screen that does not load is said so that a person can act, wi
   expect(screen.queryByText(/403/)).toBeNull();
 });
 
-test('an address that only an unlisted slice has is drawn without waiting for slices that fail', async () => {
-  goLive([slice('mfe-loans', { '/repayments': 'Repayments' }), slice('mfe-auth', { '/login': 'Sign in' })]);
-  const whole = vi.mocked(loadBuild).getMockImplementation()!;
-  vi.mocked(loadBuild).mockImplementation((name, build) =>
-    name === 'mfe-auth' ? new Promise(() => undefined) : whole(name, build),
-  );
-  await open('/repayments');
-  expect(await heading('Repayments')).toBeVisible();
+test('a screen that a slice added after the page was opened is found', async () => {
+  goLive([slice('mfe-loans', { '/brand-new': 'Brand new' })]);
+  setBrought({ portal: PORTAL, shell: SHELL, slices: {} });
+  await open('/brand-new');
+  expect(await heading('Brand new')).toBeVisible();
+  expect(screen.getByRole('navigation', { name: 'Main' })).toBeVisible();
 });
 
-test('an unknown address shows the slice that could not be loaded, in the layout, until it is searched again', async () => {
-  goLive([slice('mfe-loans', { '/': 'Dashboard' }), slice('mfe-auth', { '/login': 'Sign in' })]);
-  const whole = vi.mocked(loadBuild).getMockImplementation()!;
-  vi.mocked(loadBuild).mockImplementation((name, build) =>
-    name === 'mfe-loans' ? Promise.reject(new Error('HTTP 500')) : whole(name, build),
-  );
-  const { click } = await open('/somewhere');
-  const title = 'This part of the portal could not be loaded';
-  expect(await screen.findByRole('heading', { name: title })).toBeVisible();
-  expect(screen.getByRole('navigation', { name: 'Main' })).toBeVisible();
-  vi.mocked(loadBuild).mockImplementation(whole);
-  await click(screen.getByRole('button', { name: 'Retry' }));
+test('an unknown address is not found, also while no slice can be loaded, and requests none', async () => {
+  vi.mocked(loadBuild).mockClear().mockRejectedValue(new Error('HTTP 500'));
+  await open('/somewhere');
   expect(await heading('Page Not Found')).toBeVisible();
+  expect(loadBuild).not.toHaveBeenCalled();
+});
+
+test('a first visit without the list of slices says so, and Retry requests the list again', async () => {
+  unreachable('get', '/slices.json');
+  forgetSlice('mfe-loans');
+  setBrought({ portal: PORTAL, shell: SHELL, slices: {} });
+  const { click } = await open('/');
+  expect(await heading('This part of the portal could not be loaded')).toBeVisible();
+  expect(screen.getByText('slices.json')).toBeVisible();
+  goLive();
+  await click(screen.getByRole('button', { name: 'Retry' }));
+  expect(await heading('Dashboard')).toBeVisible();
 });

@@ -1,51 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
 import { LoadingState } from 'mfe-kit/ui';
-import { Suspense, use, useReducer } from 'react';
 import { useLocation } from 'react-router';
 import { PublicFrame } from '../layout/PublicFrame';
 import { SignedIn } from '../layout/SignedIn';
 import { useWords } from '../navigation/useWords';
 import { NotFoundPage } from '../not-found/NotFoundPage';
 import { screenAt } from './brought';
-import { findSlice, type FoundSlice, LIST } from './find-slice';
-import { forgetSlice } from './load-slice';
+import { SliceFailure } from './load-slice';
+import { liveSlicesQuery, requestSliceList } from './slice-list';
 import { SliceFailed } from './SliceFailed';
 import { SliceScreen } from './SliceScreen';
 
-/**
- * An address that no slice is known to have. A slice may have added a screen since the page was opened,
- * so every slice is searched before the page is not found. While a slice can't be loaded, the address may
- * be one of its screens, and its failure is shown.
- */
+/** Stands for a slice's name where the list of slices could not be read. */
+const LIST = 'slices.json';
+
+/** An address that no slice was known to have when the page was opened: one may have added a screen since. */
 export default function UnknownAddress() {
   useWords();
   const { pathname } = useLocation();
-  const [, searchAgain] = useReducer((count: number) => count + 1, 0);
-  return (
-    <Suspense fallback={<LoadingState />}>
-      <Found found={findSlice(pathname)} pathname={pathname} onRetry={searchAgain} />
-    </Suspense>
-  );
-}
-
-interface FoundProps {
-  found: Promise<FoundSlice>;
-  pathname: string;
-  onRetry: () => void;
-}
-
-function Found({ found, pathname, onRetry }: FoundProps) {
-  const { slice, failure } = use(found);
-  if (failure) {
+  const { data, error, refetch } = useQuery({ ...liveSlicesQuery(), retry: false });
+  if (!data) {
+    if (!error) return <LoadingState />;
     const retry = () => {
-      forgetSlice(failure.slice);
-      onRetry();
+      void requestSliceList();
+      void refetch();
     };
-    const panel = <SliceFailed name={failure.slice} error={failure} onRetry={retry} />;
     // Without the list, not even the sign-in page is known.
-    return failure.slice === LIST ? <PublicFrame>{panel}</PublicFrame> : <SignedIn>{panel}</SignedIn>;
+    return (
+      <PublicFrame>
+        <SliceFailed name={LIST} error={new SliceFailure(LIST, null, error)} onRetry={retry} />
+      </PublicFrame>
+    );
   }
-  if (!slice) return <NotFoundPage />;
   const known = screenAt(pathname);
-  const screen = <SliceScreen name={slice.name} title={known?.title} />;
-  return known?.isPublic ? <PublicFrame>{screen}</PublicFrame> : <SignedIn>{screen}</SignedIn>;
+  if (!known) return <NotFoundPage />;
+  const screen = <SliceScreen name={known.slice} title={known.title} />;
+  return known.isPublic ? <PublicFrame>{screen}</PublicFrame> : <SignedIn>{screen}</SignedIn>;
 }

@@ -22,9 +22,6 @@ export interface LoadedSlice {
 const loaded = new Map<string, LoadedSlice>();
 const slices = new Map<string, Promise<Slice>>();
 
-/** The promises of `findSlice` by path, kept until a slice is forgotten. */
-export const finds = new Map<string, Promise<unknown>>();
-
 /** No build of a slice could be loaded. */
 export class SliceFailure extends Error {
   override readonly name = 'SliceFailure';
@@ -58,7 +55,6 @@ export function loadedSlices(): ReadonlyMap<string, LoadedSlice> {
 export function forgetSlice(name: string): void {
   slices.delete(name);
   loaded.delete(name);
-  finds.clear();
   void requestSliceList();
 }
 

@@ -104,14 +104,14 @@ export function formatPercent(value: number): string {
   return `${new Intl.NumberFormat(language.locale, { maximumFractionDigits: 1 }).format(value)}%`;
 }
 
-/** Round steps from 0 to at least the highest value, four or five of them. */
+/** Round steps from 0 to at least the highest value, three to five of them. */
 export function stepsTo(highest: number): number[] {
   if (highest <= 0) return [0, 1];
   const rough = highest / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const factor = [1, 2, 2.5, 5, 10].find((candidate) => candidate * power >= rough) ?? 10;
+  const steps = [1, 2, 2.5, 5, 10].map((factor) => factor * power);
   // Payouts are whole.
-  const step = highest >= 4 ? factor * power : Math.max(1, Math.round(factor * power));
+  const step = steps.find((candidate) => candidate >= rough && Number.isInteger(candidate)) ?? 10 * power;
   return Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step);
 }
 

@@ -1,6 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, listOf, queryKeys } from 'mfe-kit';
-import { searchedTexts } from './searched-texts';
 import { transactionFrom } from './transaction';
 
 const MINUTE_MS = 60_000;
@@ -11,9 +10,7 @@ export function transactionsQuery() {
     queryKey: queryKeys.transactions,
     queryFn: async ({ signal }) => {
       const records = await listOf(api.GET('/api/v1/disbursement-records', { signal }), ['id', 'loan_id']);
-      const transactions = records.map(transactionFrom);
-      searchedTexts(transactions);
-      return transactions;
+      return records.map(transactionFrom);
     },
     staleTime: 5 * MINUTE_MS,
     // Comparing two lists of 100,000 records field by field takes longer than rendering the new one.

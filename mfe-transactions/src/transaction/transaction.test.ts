@@ -42,6 +42,7 @@ test('REQ-354 REQ-355 REQ-356 REQ-357 REQ-358 a record becomes a transaction, fi
     approver_id: 'USR-2',
     approver_name: 'Peter Njoroge',
     approver_email: 'supervisor@mkopo.test',
+    searchText: 'pay-1\nln-1\nuke7q2m9xa\nachieng otieno',
   });
 });
 

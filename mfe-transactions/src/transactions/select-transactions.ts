@@ -1,6 +1,5 @@
 import { type PayoutStatus, searched } from 'mfe-kit';
 import { countFilters, type FilteredFacts, type ListFilters, rowFilter } from 'mfe-kit/ui-data';
-import { searchedTexts } from '../transaction/searched-texts';
 import type { Transaction } from '../transaction/transaction';
 import { transactionsTexts } from '../transactions-texts';
 
@@ -33,12 +32,11 @@ export function selectTransactions(
   const text = searched(search);
   const passes = rowFilter(filters);
   if (text === '' && status === 'all' && type === 'all' && passes === null) return transactions;
-  const texts = text === '' ? [] : searchedTexts(transactions);
   return transactions.filter(
-    (transaction, index) =>
+    (transaction) =>
       (status === 'all' || transaction.status === status) &&
       (type === 'all' || transaction.type === type) &&
-      (text === '' || texts[index]?.includes(text)) &&
+      transaction.searchText.includes(text) &&
       (passes === null || passes(factsOf(transaction))),
   );
 }

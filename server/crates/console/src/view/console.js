@@ -117,14 +117,23 @@
     button.hidden = !navigator.clipboard;
   }
 
+  // The label of a button is not announced when it changes.
+  const announced = document.createElement('p');
+  Object.assign(announced, { className: 'visually-hidden', role: 'status' });
+  document.body.append(announced);
+
   async function copy(button) {
-    await navigator.clipboard.writeText(button.dataset.copy);
     const label = button.querySelector('span');
-    const text = label.textContent;
-    label.textContent = 'Copied';
-    setTimeout(() => {
+    const show = (text, status) => {
       label.textContent = text;
-    }, 1500);
+      announced.textContent = status;
+    };
+    const result = await navigator.clipboard.writeText(button.dataset.copy).then(
+      () => 'Copied',
+      () => 'Could not copy',
+    );
+    show(result, result);
+    setTimeout(() => show('Copy', ''), 1500);
   }
 
   // Confirmation dialogs.

@@ -1,4 +1,4 @@
-//! Tells open pages about changes, so that they read again: one stream of server-sent events for each browser.
+//! Tells open pages about changes, so that they read again: one stream of server-sent events for each visible page.
 //!
 //! One task watches for all streams of a sandbox, while there are any. It compares the versions of the data,
 //! and tells which topics have changed, but not their content: each page reads it by its usual calls, with
