@@ -11,5 +11,5 @@ mod router;
 // The `mkopo` commands and their arguments.
 pub mod commands;
 
-pub use router::{console_router, portal_router};
+pub use router::routers;
 pub use worlds::sandboxes::{Sandbox, Server};

@@ -1,5 +1,7 @@
 //! Which calls are served where, and who may make them.
 
+use std::sync::Arc;
+
 use axum::{Router, http::Method, middleware, routing::any};
 use tower_http::cors::CorsLayer;
 
@@ -12,14 +14,20 @@ use crate::{
     },
 };
 use base::error::Failure;
+use console::stories::Stories;
 use contract::API;
 use lending::{
     auth, auth::authenticate, loans, notifications, payouts, preferences, reports, rules, updates,
 };
 use worlds::sandboxes::Sandbox;
 
-/// The routes of the portal's listener.
-pub fn portal_router(sandbox: Sandbox) -> Router {
+/// The routes of the portal's listener, and those of the console's.
+pub fn routers(sandbox: &Sandbox) -> [Router; 2] {
+    let stories = Arc::new(Stories::open(sandbox.settings.stories.clone()));
+    [portal_router(sandbox.clone(), Arc::clone(&stories)), console_router(sandbox.clone(), stories)]
+}
+
+fn portal_router(sandbox: Sandbox, stories: Arc<Stories>) -> Router {
     let cross_origin = edge::cross_origin(&sandbox.settings);
     let routes = Router::new()
         .nest(API, api())
@@ -27,7 +35,7 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
         .merge(slices::reports::api::routes())
         .merge(page_spans::routes())
         .merge(console::stories::guest::routes())
-        .merge(console::stories::open::routes(&sandbox.settings))
+        .merge(console::stories::open::routes(stories))
         .merge(portal::routes(&sandbox))
         .merge(reference::page())
         .merge(health::routes())
@@ -37,9 +45,7 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
     behind_edge(sandbox, cross_origin, routes)
 }
 
-/// The routes of the console's listener.
-pub fn console_router(sandbox: Sandbox) -> Router {
-    let stories = console::stories::Stories::open(sandbox.settings.stories.clone());
+fn console_router(sandbox: Sandbox, stories: Arc<Stories>) -> Router {
     let routes = console::routes(stories)
         .merge(health::routes())
         .merge(health::metrics_routes())

@@ -52,11 +52,12 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     };
     let stop = shutdown_signal().shared();
     let serve = |listener, router| connections::serve(listener, router, limits.clone(), stop.clone());
+    let [portal_router, console_router] = router::routers(&sandbox);
     tokio::join!(
-        serve(portal, router::portal_router(sandbox.clone())),
+        serve(portal, portal_router),
         async {
             if let Some(console) = console {
-                serve(console, router::console_router(sandbox.clone())).await;
+                serve(console, console_router).await;
             }
         },
         async {

@@ -30,7 +30,7 @@ pub async fn served_by(app: TestApp, limits: Limits) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
-    let router = mkopo::portal_router(app.sandbox.clone());
+    let [router, _] = mkopo::routers(&app.sandbox);
     let serving = tokio::spawn(connections::serve(listener, router, limits, async { _ = stopped.await }));
     Served { app, address, stop, serving }
 }

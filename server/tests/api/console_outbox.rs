@@ -4,7 +4,10 @@ use axum::http::Method;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::{browser::Browser, test_app::TestApp};
+use crate::{
+    browser::Browser,
+    test_app::{NOON, TestApp},
+};
 
 async fn outbox(app: &TestApp, query: &str) -> Vec<Value> {
     let answer = app.console(Method::GET, &format!("/outbox{query}"), None).await;
@@ -135,4 +138,32 @@ async fn the_page_is_filtered_and_empties_the_outbox() {
     );
     let done = browser.done("/console/outbox", "empty", &[]).await;
     assert!(done.contains("The outbox is empty.") && done.contains("No messages yet"), "{done}");
+}
+
+#[tokio::test]
+async fn the_page_says_when_there_may_be_more_messages_than_it_counts() {
+    let app = TestApp::start().await;
+    app.write(format!(
+        "INSERT INTO outbox_message (message_id, channel, recipient, body, created_at)
+         WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1001)
+         SELECT CAST(n AS TEXT), 'sms', '+254711000003', 'Hello', {} FROM numbers",
+        NOON.0
+    ))
+    .await
+    .unwrap();
+    let page = Browser::sign_in(&app).await.read("/console/outbox").await;
+    assert!(page.contains("1,000 messages or more, the latest 50 shown"), "{page}");
+}
+
+#[tokio::test]
+async fn metrics_count_no_message_of_an_empty_outbox() {
+    let app = TestApp::start().await;
+    request_code(&app, "signin-otp", "agent").await;
+    let metrics = async || {
+        app.sandbox.server.metrics.refresh(&app.sandbox.slices).await;
+        app.metrics().await
+    };
+    assert!(metrics().await.contains(r#"mkopo_outbox_messages{channel="email"} 1"#));
+    assert_eq!(app.console(Method::DELETE, "/outbox", None).await.status, 204);
+    assert!(!metrics().await.contains("mkopo_outbox_messages{"));
 }

@@ -262,6 +262,16 @@ async fn a_har_file_says_what_was_not_kept_and_what_was_not_answered() {
 }
 
 #[tokio::test]
+async fn the_seed_of_data_that_a_snapshot_has_replaced_is_not_known() {
+    let app = TestApp::start().await;
+    app.set_console(Method::POST, "/data/snapshots/before", json!(null)).await;
+    app.set_console(Method::POST, "/data/reset", json!({"seed": 7})).await;
+    app.set_console(Method::PUT, "/data/snapshots/before", json!(null)).await;
+    let log = log(&app).await;
+    assert!(log["comment"].as_str().unwrap().starts_with("Sandbox main. Seed: not known, "), "{log}");
+}
+
+#[tokio::test]
 async fn a_sandbox_has_a_har_file_of_its_own() {
     let app = TestApp::start().await;
     let one = Given::make(&app, json!({"name": "pr-12", "seed": 3, "now": "2026-11-14T09:00:00Z"})).await;

@@ -15,6 +15,13 @@ fn copy(from: &str, to: &str) -> Output {
     mkopo().args(["data", "copy", "--from", from, "--to", to]).output().unwrap()
 }
 
+/// The kinds of all events, the oldest first.
+async fn trail(app: &TestApp) -> Vec<String> {
+    let events = app.console(Method::GET, "/events", None).await.json();
+    let kinds = events.as_array().unwrap().iter().map(|event| event["kind"].as_str().unwrap().to_owned());
+    kinds.rev().collect()
+}
+
 /// The URL of the database of a service.
 fn url_of(app: &TestApp) -> String {
     test_store::url(app.data_dir())
@@ -34,6 +41,13 @@ async fn a_copy_in_another_database_behaves_the_same() {
         json!({"path": "/api/v1/disbursements/*/disburse", "kind": "status", "status": 503, "times": 1});
     app.set_console(Method::POST, "/faults", fault).await;
     app.console(Method::POST, "/data/snapshots/before", None).await;
+    app.set_console(Method::POST, "/story-links", json!({"story": "refused"})).await;
+    app.set_console(Method::POST, "/deploy-tokens", json!({"slice": "mfe-loans", "name": "ci"})).await;
+    let deployment = async |app: &TestApp| {
+        let links = app.console(Method::GET, "/story-links", None).await.json();
+        (links, app.console(Method::GET, "/deploy-tokens", None).await.json())
+    };
+    let (deployed, trail) = (deployment(&app).await, trail(&app).await);
     let seen = (agent.pending().await, agent.records().await);
 
     // From one engine to the other and back, if the tests use both.
@@ -45,7 +59,7 @@ async fn a_copy_in_another_database_behaves_the_same() {
         let copied = copy(&from, &to);
         let said = String::from_utf8_lossy(&copied.stdout);
         assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
-        assert!(said.contains("rows of 21 tables to") && said.contains("the books balance"), "{said}");
+        assert!(said.contains("rows of 24 tables to") && said.contains("the books balance"), "{said}");
         assert!(error_line(&copy(&from, &to)).contains("is not empty: its table fault has rows"));
         from = to;
     }
@@ -54,6 +68,11 @@ async fn a_copy_in_another_database_behaves_the_same() {
     let agent = other.sign_in("agent").await;
     assert_eq!((agent.pending().await, agent.records().await), seen);
     assert_eq!(other.console(Method::GET, "/clock", None).await.json()["offset_ms"], 3 * 3_600_000);
+    assert_eq!(deployment(&other).await, deployed);
+    // The sign-in is the latest event, after those of the copies.
+    let continued = self::trail(&other).await;
+    assert_eq!(continued[..trail.len()], trail);
+    assert_eq!((&*continued[trail.len()], &**continued.last().unwrap()), ("data_copied", "signed_in"));
     let again = agent.waiting_loan().await;
     assert_eq!(agent.disburse(&again).await.failure().1, "injected_fault");
     // Numbering continues after the copied rows, also after a snapshot is restored.

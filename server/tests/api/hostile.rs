@@ -137,7 +137,7 @@ const MAX_GROWTH: u64 = 64 << 20;
 
 async fn attack(requests: u64) {
     let app = TestApp::start().await;
-    let listeners = [mkopo::portal_router(app.sandbox.clone()), mkopo::console_router(app.sandbox.clone())];
+    let listeners = mkopo::routers(&app.sandbox);
     let mut hostile = Hostile(ChaCha12Rng::seed_from_u64(19));
     let (before, started, mut slowest) = (resident(), Instant::now(), Duration::ZERO);
     let mut early = None;

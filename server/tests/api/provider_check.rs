@@ -72,22 +72,21 @@ async fn without_payouts_nothing_is_paid_and_no_attempt_is_used_up() {
 /// A provider that is ours, except that each answer to a GET goes through `change`.
 async fn changed(change: fn(&mut Value)) -> (TestApp, String) {
     let app = TestApp::start().await;
-    let router = mkopo::portal_router(app.sandbox.clone()).layer(middleware::from_fn(
-        move |mut request: Request, next: Next| async move {
-            request.headers_mut().remove("accept-encoding");
-            let is_get = request.method() == Method::GET;
-            let (mut parts, body) = next.run(request).await.into_parts();
-            let bytes = body.collect().await.unwrap().to_bytes();
-            let Ok(mut json) = serde_json::from_slice::<Value>(&bytes) else {
-                return Response::from_parts(parts, Body::from(bytes));
-            };
-            if is_get {
-                change(&mut json);
-            }
-            parts.headers.remove("content-length");
-            Response::from_parts(parts, Body::from(json.to_string()))
-        },
-    ));
+    let [router, _] = mkopo::routers(&app.sandbox);
+    let router = router.layer(middleware::from_fn(move |mut request: Request, next: Next| async move {
+        request.headers_mut().remove("accept-encoding");
+        let is_get = request.method() == Method::GET;
+        let (mut parts, body) = next.run(request).await.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let Ok(mut json) = serde_json::from_slice::<Value>(&bytes) else {
+            return Response::from_parts(parts, Body::from(bytes));
+        };
+        if is_get {
+            change(&mut json);
+        }
+        parts.headers.remove("content-length");
+        Response::from_parts(parts, Body::from(json.to_string()))
+    }));
     let url = serve(router).await;
     (app, url)
 }
@@ -145,7 +144,8 @@ async fn a_second_payout_for_a_loan_that_was_paid_is_caught() {
     }
     let app = TestApp::start().await;
     app.approve_loan(1000, "0712345678").await;
-    let state = (mkopo::portal_router(app.sandbox.clone()), Paid::default());
+    let [router, _] = mkopo::routers(&app.sandbox);
+    let state = (router, Paid::default());
     let url = serve(Router::new().fallback(pays_again).with_state(state)).await;
     let found = violations(&check(&url).await);
     for text in [

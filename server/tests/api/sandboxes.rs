@@ -83,6 +83,13 @@ async fn tend(app: &TestApp) {
     sandboxes::tend(&app.sandbox.server).await.unwrap();
 }
 
+/// The number of databases, with or without a row.
+fn stored(app: &TestApp) -> usize {
+    let files = std::fs::read_dir(app.data_dir().join("sandboxes")).unwrap();
+    let is_database = |file: &std::fs::DirEntry| file.path().extension().is_some_and(|ending| ending == "db");
+    files.filter(|file| is_database(file.as_ref().unwrap())).count()
+}
+
 #[tokio::test]
 async fn a_sandbox_has_data_of_its_own() {
     let app = TestApp::start().await;
@@ -170,9 +177,7 @@ async fn a_sandbox_expires_when_it_was_not_used_for_long_enough() {
     assert_eq!(gone.failure().1, "sandbox_not_found");
     tend(&app).await;
     assert_eq!(app.console(Method::GET, "/sandboxes/pr-12", None).await.status, StatusCode::NOT_FOUND);
-    // The call was refused because it had expired, which also woke the server to delete its data.
-    let stored = async || app.sandbox.server.sandboxes.count_stored().await;
-    wait_until("the data is deleted", async || stored().await == 0).await;
+    wait_until("the data is deleted", async || stored(&app) == 0).await;
 }
 
 #[tokio::test]
@@ -186,8 +191,63 @@ async fn several_servers_may_remove_the_same_sandboxes_at_once() {
     for done in join_all(rounds).await {
         done.unwrap();
     }
-    let stored = async || app.sandbox.server.sandboxes.count_stored().await;
-    wait_until("the data is deleted", async || stored().await == 0).await;
+    wait_until("the data is deleted", async || stored(&app) == 0).await;
+}
+
+#[tokio::test]
+async fn of_calls_that_remove_a_sandbox_at_once_one_does() {
+    let app = TestApp::start().await;
+    Given::make(&app, json!({"name": "pr-12"})).await;
+    let remove = || app.console(Method::DELETE, "/sandboxes/pr-12", None);
+    let answers = join_all((0..4).map(|_| remove())).await;
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status.as_u16()).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [204, 404, 404, 404]);
+    let events = app.console(Method::GET, "/events?kind=sandbox_removed", None).await.json();
+    assert_eq!(events.as_array().unwrap().len(), 1, "{events:#}");
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL"]
+async fn a_sandbox_whose_data_is_lost_is_removed_some_time_after_it_has_expired_on_postgresql() {
+    const ONE: [&str; 2] = ["--sandboxes", "1"];
+    let app = TestApp::start_with(&ONE).await;
+    let wish = json!({"name": "pr-12", "expires_in": "10m"});
+    Given::make(&app, wish.clone()).await;
+    let app = app.restart_with(&ONE).await;
+    std::fs::remove_dir_all(app.data_dir().join("sandboxes")).unwrap();
+    app.clock.advance(Duration::from_mins(19));
+    tend(&app).await;
+    let taken = app.console(Method::POST, "/sandboxes", Some(wish.clone())).await;
+    assert_eq!(taken.failure().1, "sandbox_exists", "another server may have it");
+    app.clock.advance(Duration::from_mins(1));
+    tend(&app).await;
+    Given::make(&app, wish).await;
+}
+
+#[tokio::test]
+async fn old_data_of_a_closed_sandbox_is_deleted_when_it_is_opened() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"expires_in": "365d"})).await;
+    let forgotten = json!({"email": "agent@mkopo.test"});
+    one.call(Method::POST, "/api/v1/auth/request-password-reset", None, Some(forgotten)).await;
+    let texts = async || {
+        let sent = one.console(Method::GET, "/outbox?to=0711000003", None).await.json();
+        sent.as_array().unwrap().len()
+    };
+    assert_eq!(texts().await, 1);
+    app.clock.advance(sandboxes::IDLE_TIMEOUT);
+    wait_until("the sandbox is closed", async || {
+        tend(&app).await;
+        app.sandbox.server.sandboxes.count_open() == 0
+    })
+    .await;
+    app.clock.advance(Duration::from_hours(24 * 90));
+    wait_until("the message is deleted", async || {
+        tend(&app).await;
+        texts().await == 0
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -197,8 +257,7 @@ async fn a_sandbox_can_be_removed_by_a_call_of_its_own() {
     // By the operator: a sandbox's token can't remove it.
     let remove = request(Method::DELETE, "/console/api/sandboxes/pr-12", Some(CONSOLE_TOKEN), None);
     assert_eq!(given.send(remove).await.status, StatusCode::NO_CONTENT);
-    let stored = async || app.sandbox.server.sandboxes.count_stored().await;
-    wait_until("its data is deleted", async || stored().await == 0).await;
+    wait_until("its data is deleted", async || stored(&app) == 0).await;
     let gone = given.call(Method::GET, "/api/v1/auth/me", None, None).await;
     assert_eq!(gone.kind(), "404 sandbox_not_found");
 }
@@ -240,15 +299,15 @@ async fn data_without_a_row_is_deleted_once_nobody_can_be_making_it_any_more() {
     std::fs::copy(&made, made.with_file_name(orphan).with_extension("db")).unwrap();
     app.clock.advance(Duration::from_mins(9));
     sandboxes.delete_orphans().await.unwrap();
-    assert_eq!(sandboxes.count_stored().await, 2);
+    assert_eq!(stored(&app), 2);
     app.clock.advance(Duration::from_mins(1));
     sandboxes.delete_orphans().await.unwrap();
-    assert_eq!(sandboxes.count_stored().await, 1, "the other has its row");
+    assert_eq!(stored(&app), 1, "the other has its row");
 
     // As if the data folder were given to another database.
     app.write("DELETE FROM sandbox").await.unwrap();
     sandboxes.delete_orphans().await.unwrap();
-    assert_eq!(sandboxes.count_stored().await, 1);
+    assert_eq!(stored(&app), 1);
 }
 
 #[tokio::test]
@@ -348,7 +407,7 @@ async fn of_calls_that_make_one_name_at_once_one_does_and_the_others_leave_nothi
     let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status.as_u16()).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [201, 409, 409, 409]);
-    assert_eq!(app.sandbox.server.sandboxes.count_stored().await, 1);
+    assert_eq!(stored(&app), 1);
 }
 
 #[tokio::test]
@@ -560,6 +619,27 @@ async fn the_page_of_sandboxes_makes_and_removes_them_for_the_operator_only() {
     let removed = browser.send("/console/sandboxes", "remove", &[("name", "pr-12")]).await;
     assert_eq!(removed.status, StatusCode::SEE_OTHER);
     assert_eq!(one.send(get("/console", Some(&cookie))).await.status, StatusCode::NOT_FOUND);
+}
+
+/// Its own console would be gone with it, and guests would not get its builds.
+#[tokio::test]
+async fn in_the_console_of_a_sandbox_the_operator_removes_others_and_makes_no_links() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    Given::make(&app, json!({"name": "pr-13"})).await;
+    let sign_in = post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)]);
+    let cookie = cookie_of(&one.send(sign_in).await);
+    let page = one.send(get("/console/sandboxes", Some(&cookie))).await;
+    assert!(html(&page).contains("Remove pr-13") && !html(&page).contains("Remove pr-12"));
+    assert!(html(&page).contains("2 sandboxes of") && !html(&page).contains("Make a link"));
+
+    let link = [("csrf", csrf(&page)), ("act", "link".to_owned()), ("story", "refused".to_owned())];
+    let link = link.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let made = one.send(post("/console/sandboxes", Some(&cookie), &link)).await;
+    assert_eq!(made.status, StatusCode::NOT_FOUND);
+    let story = Some(json!({"story": "refused"}));
+    let made = one.call(Method::POST, "/console/api/story-links", Some(CONSOLE_TOKEN), story).await;
+    assert_eq!(made.status, StatusCode::NOT_FOUND);
 }
 
 /// The live version of mfe-loans in a sandbox, and the one before it.

@@ -376,6 +376,15 @@ fn wrong() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "an act that sets a time that no clock shows",
+            "title: Wrong\nsteps:\n  - { say: Look., act: { clock: { now: 1999-01-01T00:00:00Z } } }\n"
+                .to_owned(),
+        ),
+        (
+            "an act that sets nothing",
+            "title: Wrong\nsteps:\n  - { say: Look., act: { clock: {} } }\n".to_owned(),
+        ),
+        (
             "a message to nobody",
             "title: Wrong\nsteps:\n  - { say: Look., expect: { message: { to: Amina } } }\n".to_owned(),
         ),
@@ -446,6 +455,10 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
       wrong.yaml:3: The account Agent@mkopo.test is a demo account already.
     settings out of their bounds
       wrong.yaml:3: settings: maximum_amount must be between 1 and 2^53 - 1, or null.
+    an act that sets a time that no clock shows
+      wrong.yaml:3: steps[0]: The clock can be set to the years 2006 to 2099.
+    an act that sets nothing
+      wrong.yaml:3: steps[0]: clock must have at least one of now, advance and frozen.
     a message to nobody
       wrong.yaml:3: Amina is neither a Kenyan mobile number nor an e-mail address.
     a session of nobody

@@ -190,6 +190,22 @@ async fn a_link_makes_as_many_sandboxes_as_it_says_however_many_open_it_at_once(
 }
 
 #[tokio::test]
+async fn a_double_click_opens_one_sandbox() {
+    let app = TestApp::start().await;
+    let link = Link::make(&app, json!({"story": "first-payout"})).await;
+    let page = link.page().await;
+    let action = html(&page).split("action=\"").nth(1).unwrap().split('"').next().unwrap();
+    let path = format!("{}{action}", link.path);
+    let click = || app.call(Method::POST, &path, None);
+    let (first, second) = tokio::join!(click(), click());
+    assert_eq!(first.status, StatusCode::SEE_OTHER);
+    assert_eq!(first.headers[header::LOCATION], second.headers[header::LOCATION]);
+    assert_eq!(count(&app).await, 1);
+    app.clock.advance(Duration::from_mins(1));
+    assert_eq!(click().await.status, StatusCode::GONE);
+}
+
+#[tokio::test]
 async fn a_full_server_takes_nothing_off_a_link() {
     let app = TestApp::start_with(&["--sandboxes", "1"]).await;
     let link = Link::make(&app, json!({"story": "first-payout", "worlds": 5})).await;

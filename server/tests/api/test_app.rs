@@ -176,8 +176,7 @@ impl TestApp {
     ) -> Self {
         subscriber::install();
         let sandbox = Sandbox::open(settings, clock.clone(), randomness).await.unwrap();
-        let portal = mkopo::portal_router(sandbox.clone());
-        let console = mkopo::console_router(sandbox.clone());
+        let [portal, console] = mkopo::routers(&sandbox);
         Self { sandbox, clock, portal, console, data_dir, starts }
     }
 

@@ -67,14 +67,14 @@ use worlds::sandboxes::sync;
 pub const CALLS: &str = "/console/api";
 
 /// Everything under `/console`. Only the pages' assets are public; unknown paths need the token too.
-pub fn routes(stories: Stories) -> Router {
+pub fn routes(stories: Arc<Stories>) -> Router {
     Router::new()
         .nest(ROOT, pages().nest("/api", calls()))
         // `nest` does not match the root with a trailing slash.
         .route("/console/", trailing_slash())
         .layer(middleware::from_fn(door::cross_site::refuse_others))
         .route("/", get(door::page::redirect_to_overview))
-        .layer(Extension(Arc::new(stories)))
+        .layer(Extension(stories))
 }
 
 /// The console's paths on the portal's listener, where they must not be screens of the portal.

@@ -288,6 +288,8 @@ impl Metrics {
         let mut reader = database.read().await?;
         self.payouts_pending.set(query_scalar(PENDING).fetch_one(&mut reader).await?);
         self.messages_waiting.set(lending::outbox::count_waiting(&mut reader).await?);
+        // A channel without messages has no row.
+        self.messages.clear();
         for (channel, messages) in lending::outbox::count_by_channel(&mut reader).await? {
             self.messages.get_or_create(&Messages { channel }).set(messages);
         }

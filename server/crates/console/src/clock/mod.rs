@@ -54,9 +54,10 @@ impl ClockChange {
     /// The change.
     ///
     /// # Errors
-    /// [`Failure::BadValue`] for what is no time or duration.
+    /// [`Failure::BadValue`] for what is no duration, [`Failure::BadField`] for what is no time or not one that a clock can
+    /// be set to.
     pub fn checked(self) -> Result<Change, Failure> {
-        let now = self.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
+        let now = self.now.as_deref().map(UnixMillis::settable).transpose()?;
         let advance = self.advance.as_deref().map(duration).transpose()?;
         Ok(Change { now, advance, frozen: self.frozen })
     }

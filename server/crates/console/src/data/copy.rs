@@ -2,7 +2,7 @@
 
 use anyhow::{anyhow, ensure};
 
-use super::{NEXT_GENERATION, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
+use super::{EVENT, MOVED_TABLES, NEXT_GENERATION, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
 use base::error::Failure;
 use lending::{
     events::{Entry, EventKind, Trail},
@@ -31,7 +31,7 @@ const WITHOUT_TIMEOUTS: &str =
 /// # Errors
 /// When `to` is not empty, or differs from `from` after the copy. `to` is unchanged then.
 pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Result<Copied> {
-    for table in TABLES.iter().chain(&SNAPSHOT_TABLES) {
+    for table in TABLES.iter().chain(&SNAPSHOT_TABLES).chain(&MOVED_TABLES) {
         let rows = count(&mut to.read().await?, table).await?;
         ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
@@ -60,9 +60,11 @@ async fn copy_all(mut from: Connection, to: &mut Connection) -> Result<Copied, F
     for table in &ONE_ROW_TABLES {
         query(table.empty).execute(to).await?;
     }
-    for table in ONE_ROW_TABLES.iter().chain(&TABLES).chain(&SNAPSHOT_TABLES) {
+    let tables = ONE_ROW_TABLES.iter().chain(&TABLES).chain(&SNAPSHOT_TABLES).chain(&MOVED_TABLES);
+    for table in tables.chain([&EVENT]) {
+        let before = count(to, table).await?;
         rows::copy(&mut from, to, table.name, table.select).await?;
-        let (sent, arrived) = (count(&mut from, table).await?, count(to, table).await?);
+        let (sent, arrived) = (count(&mut from, table).await?, count(to, table).await? - before);
         if sent != arrived {
             let reason =
                 format!("table {} has {sent} rows in the source and {arrived} in the target", table.name);

@@ -192,7 +192,9 @@ pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(),
             open.end_others(connection).await?;
             Ok(())
         })
-        .await
+        .await?;
+    sandbox.traffic.forget_beginning();
+    Ok(())
 }
 
 const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";

@@ -30,10 +30,10 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     };
     let messages = outbox::wait_for_messages(&visit.sandbox.database, &filter, Duration::ZERO).await?;
     let found = messages.len();
-    let heading = if found > PAGE_SIZE {
-        format!("{}, the latest {PAGE_SIZE} shown", count(found, "message"))
-    } else {
-        count(found, "message")
+    let heading = match found {
+        outbox::MAX_READ.. => format!("{} or more, the latest {PAGE_SIZE} shown", count(found, "message")),
+        _ if found > PAGE_SIZE => format!("{}, the latest {PAGE_SIZE} shown", count(found, "message")),
+        _ => count(found, "message"),
     };
     let empty = visit.button(Button::new("empty", "Empty the outbox").confirm(
         "Empty the outbox?",

@@ -23,7 +23,9 @@ use lending::{
 };
 use settings::Screens;
 use web::extract::{LARGE_BODY, Object, Optional, Path};
-use worlds::sandboxes::{EXPIRES_IN, Listed, Made, Name, Sandbox, Sandboxes, Wish, hide_when_off};
+use worlds::sandboxes::{
+    EXPIRES_IN, LONGEST_EXPIRY, Listed, Made, Name, SHORTEST_EXPIRY, Sandbox, Sandboxes, Wish, hide_when_off,
+};
 
 /// Returns `true` if a call, relative to the console's API, may have a large body with a recording.
 pub fn takes_recording(method: &Method, call: &str) -> bool {
@@ -40,27 +42,27 @@ pub fn routes() -> Router {
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NewSandbox {
-    name: Option<String>,
-    seed: Option<Value>,
-    now: Option<String>,
-    frozen: Option<bool>,
-    expires_in: Option<String>,
-    recording: Option<Object<Recording>>,
-    screens: Option<Screens>,
-    story: Option<GivenStory>,
+pub(super) struct NewSandbox {
+    pub(super) name: Option<String>,
+    pub(super) seed: Option<Value>,
+    pub(super) now: Option<String>,
+    pub(super) frozen: Option<bool>,
+    pub(super) expires_in: Option<String>,
+    pub(super) recording: Option<Object<Recording>>,
+    pub(super) screens: Option<Screens>,
+    pub(super) story: Option<GivenStory>,
 }
 
 /// The name of a story, or a whole one.
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
-enum GivenStory {
+pub(super) enum GivenStory {
     Name(String),
     Whole(Value),
 }
 
 impl NewSandbox {
-    fn wish(self) -> Result<Wish, Failure> {
+    pub(super) fn wish(self) -> Result<Wish, Failure> {
         let has_beginning = self.seed.is_some()
             || self.now.is_some()
             || self.frozen.is_some()
@@ -75,24 +77,23 @@ impl NewSandbox {
                 Failure::bad_field("name", "name must be 1 to 40 lower-case letters, digits and dashes, without a dash at either end")
             })
         });
-        let expires_in = self.expires_in.as_deref().map_or(Ok(EXPIRES_IN), duration);
-        let wrong_expiry = || {
-            Failure::bad_field(
-                "expires_in",
-                "expires_in must be a duration such as 90s, 12h or 2d, from 5 s to 365 days",
-            )
-        };
-        let wish = Wish {
+        let expires_in = self.expires_in.as_deref().map_or(Some(EXPIRES_IN), |text| duration(text).ok());
+        let expires_in = expires_in.filter(|time| (SHORTEST_EXPIRY..=LONGEST_EXPIRY).contains(time));
+        Ok(Wish {
             name: name.transpose()?,
             world: DemoData::of_json(self.seed.as_ref())?,
             now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
             recording: self.recording.map(|Object(recording)| recording),
             screens: self.screens,
             is_frozen: self.frozen.unwrap_or(false),
-            expires_in: expires_in.map_err(|_| wrong_expiry())?,
+            expires_in: expires_in.ok_or_else(|| {
+                Failure::bad_field(
+                    "expires_in",
+                    "expires_in must be a duration such as 90s, 12h or 2d, from 5 s to 365 days",
+                )
+            })?,
             of_link: None,
-        };
-        if wish.has_valid_expiry() { Ok(wish) } else { Err(wrong_expiry()) }
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::{Extension, response::Response};
 use leptos::prelude::*;
 
+use super::api::NewSandbox;
 use crate::{
     stories::{
         Stories,
@@ -21,12 +22,9 @@ use crate::{
         words::{Tone, count, number, tag, timestamp},
     },
 };
-use base::{
-    clock::{UnixMillis, duration},
-    error::Failure,
-};
+use base::{clock::UnixMillis, error::Failure};
 use lending::demo::DemoData;
-use worlds::sandboxes::{EXPIRES_IN, Listed, Made, Name, Wish};
+use worlds::sandboxes::{Listed, Made, Name};
 
 const SUCCESS: SuccessMessages = &[("removed", "{} is removed."), ("revoked", "The link is revoked.")];
 
@@ -47,18 +45,14 @@ async fn shown(
     }
     let all = sandboxes.list().await?;
     let links = links::all(&visit.sandbox.server).await?;
-    let counted = format!(
-        "{} of {}, besides main",
-        count(all.len() - 1, "sandbox").replace("sandboxs", "sandboxes"),
-        sandboxes.limit
-    );
+    let counted = format!("{} of {}, besides main", count(all.len() - 1, "sandbox"), sandboxes.limit);
     let frame = Frame::of(Page::Sandboxes).count(counted).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         view! {
             {made.map(|made| shown_once(&visit, made))}
             {make_form(&visit)}
             <section class="card" aria-label="Sandboxes">{listed(&visit, all)}</section>
-            {section::section(&visit, stories, &links, link)}
+            {visit.sandbox.is_main().then(|| section::section(&visit, stories, &links, link))}
         }
     }))
 }
@@ -78,7 +72,8 @@ fn row(visit: &Visit, sandbox: Listed) -> AnyView {
         let label = format!("Open the console of {name}");
         view! { <a class="btn" aria-label=label href=open_address(&name)>"Open"</a> }
     });
-    let remove = (!name.is_main()).then(|| {
+    // The console of a removed sandbox is gone with it.
+    let remove = (!name.is_main() && !is_shown).then(|| {
         let button = Button::new("remove", "Remove")
             .quiet()
             .about(format!("Remove {name}"))
@@ -134,33 +129,15 @@ pub async fn act(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Respo
 }
 
 async fn make(visit: &Visit) -> Result<Made, FieldError> {
-    let invalid =
-        |field: &'static str, text: &str| FieldError { field, failure: Failure::BadValue(text.to_owned()) };
-    let sent = &visit.sent;
-    let name = sent.given("name").map(|name| {
-        Name::parse(name)
-            .ok_or_else(|| invalid("name", "Give up to 40 lower-case letters, digits and dashes"))
-    });
-    let world = match sent.given("seed") {
-        None => None,
-        Some("empty") => Some(DemoData::Empty),
-        Some(_) => sent
-            .parsed::<u32>("seed", "whole number from 0 to 4294967295")?
-            .map(|seed| DemoData::Seeded(seed.into())),
+    let given = |field| visit.sent.given(field).map(str::to_owned);
+    let wanted = NewSandbox {
+        name: given("name"),
+        seed: visit.sent.given("seed").map(DemoData::seed_of_text),
+        now: given("now"),
+        expires_in: given("expires_in"),
+        ..NewSandbox::default()
     };
-    let expires_in =
-        sent.given("expires_in").map(duration).transpose().map_err(FieldError::of("expires_in"))?;
-    let wish = Wish {
-        name: name.transpose()?,
-        world,
-        now: sent.given("now").map(UnixMillis::settable).transpose()?,
-        expires_in: expires_in.unwrap_or(EXPIRES_IN),
-        ..Wish::default()
-    };
-    if !wish.has_valid_expiry() {
-        return Err(invalid("expires_in", "Give a duration from 5 s to 365 days"));
-    }
-    Ok(visit.sandbox.server.sandboxes.make(wish, &visit.trail).await?)
+    Ok(visit.sandbox.server.sandboxes.make(wanted.wish()?, &visit.trail).await?)
 }
 
 async fn remove(visit: &Visit) -> Result<Done, FieldError> {

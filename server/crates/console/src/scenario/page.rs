@@ -160,10 +160,8 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
                 let text = format!("Enter a number from 1 to {MAX_COUNT}");
                 return Err(Failure::bad_field("count", text).into());
             }
-            let mut next = mobile_money.scenario().await?.next;
-            next.extend(std::iter::repeat_n(outcome, count));
             let done = Done::new("queued").with(label(outcome));
-            (ScenarioChange { next: Some(next), ..ScenarioChange::default() }, done)
+            (ScenarioChange { add: vec![outcome; count], ..ScenarioChange::default() }, done)
         }
         "clear" => {
             (ScenarioChange { next: Some(Vec::new()), ..ScenarioChange::default() }, Done::new("emptied"))
@@ -176,7 +174,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
                 spread_percent: changed.parsed("spread_percent", "whole number from 0 to 100")?,
                 float: changed.parsed("float", "whole number of shillings")?,
                 seed: changed.parsed("seed", "whole number from 0 to 4294967295")?,
-                next: None,
+                ..ScenarioChange::default()
             };
             (change, Done::new("changed"))
         }

@@ -45,7 +45,9 @@ pub async fn begin(server: &Arc<Server>, file: &File, wish: Wish, trail: &Trail)
     let filled = async {
         let in_use = server.sandboxes.find(server, &made.record.name).await?;
         prepare(&in_use.sandbox, &file.story).await?;
-        fill(&in_use.sandbox, &file.name, &file.text, file.story.clone()).await
+        fill(&in_use.sandbox, file.story.clone()).await?;
+        let tell = async |connection: &mut Connection| told::tell(connection, &file.name, &file.text).await;
+        in_use.sandbox.database.write(tell).await
     };
     if let Err(failure) = filled.await {
         server.sandboxes.remove(&made.record.name, &Name::main(), &Trail::default()).await?;
@@ -76,7 +78,7 @@ pub async fn begin_again(sandbox: &Sandbox, session: &Session) -> Result<(), Fai
     let tell = async |connection: &mut Connection| told::tell(connection, &told.name, &told.content).await;
     data::reset_and(sandbox, start, &Trail::default(), tell).await?;
     sync::reload(sandbox).await?;
-    fill(sandbox, &told.name, &told.content, story).await
+    fill(sandbox, story).await
 }
 
 fn data_of(story: &Story) -> DemoData {
@@ -120,7 +122,7 @@ fn check_settings(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
 }
 
 /// Adds all that the story has, besides the demo data and the builds, to a new sandbox.
-async fn fill(sandbox: &Sandbox, name: &str, content: &str, story: Story) -> Result<(), Failure> {
+async fn fill(sandbox: &Sandbox, story: Story) -> Result<(), Failure> {
     // That it was made is an event already.
     let trail = Trail::default();
     for colleague in story.staff {
@@ -140,9 +142,6 @@ async fn fill(sandbox: &Sandbox, name: &str, content: &str, story: Story) -> Res
         let set = async move |connection: &mut Connection| rules::set(world, connection, settings.0).await;
         world.database.write(set).await?;
     }
-    let (name, content) = (name.to_owned(), content.to_owned());
-    let tell = async move |connection: &mut Connection| told::tell(connection, &name, &content).await;
-    sandbox.database.write(tell).await?;
     sync::reload(sandbox).await
 }
 

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use secrecy::SecretString;
 use semver::Version;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::{
     clock::{Change, ClockChange},
@@ -133,6 +132,9 @@ impl TryFrom<ActFields> for Act {
         let loan = loan.map(|loan| Self::Loan(Box::new(loan.0)));
         let mut given = [clock, scenario, fault, end_faults, loan].into_iter().flatten();
         match (given.next(), given.next()) {
+            (Some(Self::Clock(Change { now: None, advance: None, frozen: None })), None) => {
+                Err(bad("clock must have at least one of now, advance and frozen"))
+            }
             (Some(act), None) => Ok(act),
             _ => Err(bad("act must have one of clock, scenario, fault, end_faults: true, and loan")),
         }
@@ -214,8 +216,7 @@ pub type Seed = Checked<DemoData>;
 
 impl Scalar for DemoData {
     fn read(text: &str) -> Result<Self, Failure> {
-        let seed = text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number));
-        Self::of_json(Some(&seed))?.ok_or_else(|| bad("seed must not be empty"))
+        Self::of_json(Some(&Self::seed_of_text(text)))?.ok_or_else(|| bad("seed must not be empty"))
     }
 }
 

@@ -1,14 +1,17 @@
 //! The page of a link. It makes a sandbox once somebody presses its button, and goes there.
 
-use std::sync::Arc;
+use std::{collections::HashMap, net::IpAddr, sync::Arc, time::Duration};
 
 use axum::{
     Extension, Router,
-    extract::Path,
+    extract::{Path, RawQuery},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response, Result},
     routing::get,
 };
+
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
 
 use super::{
     File, Stories, begin,
@@ -16,19 +19,27 @@ use super::{
     links::{self, Ended, Link},
 };
 use crate::{door::cross_site::is_own_site, view::words::duration_text};
-use base::error::Failure;
+use base::{clock::UnixMillis, error::Failure};
 use lending::{
     auth::{client_address::ClientAddress, limits::network},
     events::Trail,
 };
-use settings::Settings;
 use web::notice::{self, escaped};
 use worlds::sandboxes::{LONGEST_EXPIRY, OfLink, Sandbox, Wish};
 
+/// The time for which a page that is sent again leads to the same sandbox.
+const ONCE: Duration = Duration::from_mins(1);
+
+/// The addresses to which pages that were sent lead, by link and page, and when they were sent first. On a double click,
+/// a browser sends a page twice and shows the second answer only.
+type Sent = Arc<Mutex<HashMap<(String, String), (UnixMillis, Arc<OnceCell<String>>)>>>;
+
 /// The routes on the portal's listener.
-pub fn routes(settings: &Settings) -> Router {
-    let stories = Arc::new(Stories::open(settings.stories.clone()));
-    Router::new().route("/open/{token}", get(show).post(open)).layer(Extension(stories))
+pub fn routes(stories: Arc<Stories>) -> Router {
+    Router::new()
+        .route("/open/{token}", get(show).post(open))
+        .layer(Extension(Sent::default()))
+        .layer(Extension(stories))
 }
 
 async fn show(
@@ -40,8 +51,9 @@ async fn show(
     let text = file.story.text.as_ref().map(|text| format!("<p>{}</p>", escaped(text))).unwrap_or_default();
     let body = format!(
         "{text}<p>You get a sandbox of your own: the data is invented, and no money moves. It is gone after {}.</p>\
-         <form method=\"post\"><button>Open the sandbox</button></form>",
+         <form method=\"post\" action=\"?{}\"><button>Open the sandbox</button></form>",
         duration_text(link.lives_for()).replace(' ', "\u{a0}"),
+        hex::encode(sandbox.server.randomness.bytes::<16>()),
     );
     Ok(page(&sandbox, StatusCode::OK, &file.story.title.0, &body))
 }
@@ -49,13 +61,14 @@ async fn show(
 async fn open(
     sandbox: Sandbox,
     Extension(stories): Extension<Arc<Stories>>,
+    Extension(sent): Extension<Sent>,
     ClientAddress(address): ClientAddress,
     Path(token): Path<String>,
+    RawQuery(page): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let server = &sandbox.server;
     let now = sandbox.clock.unset_now();
-    if server.openings.count(&network(address), now).is_err() {
+    if sandbox.server.openings.count(&network(address), now).is_err() {
         let heading = "Too many openings from your network";
         return Ok(refused(&sandbox, StatusCode::TOO_MANY_REQUESTS, heading, "Try again in a minute."));
     }
@@ -64,11 +77,30 @@ async fn open(
         let text = "Pages of other sites can't open it.";
         return Ok(refused(&sandbox, StatusCode::FORBIDDEN, "Open the address itself", text));
     }
-    let (link, file) = usable(&sandbox, &stories, &token).await?;
+    let made = match page {
+        None => Arc::default(),
+        Some(page) => {
+            let mut sent = sent.lock();
+            sent.retain(|_, (at, _)| now.since(*at) < ONCE);
+            Arc::clone(&sent.entry((token.clone(), page)).or_insert_with(|| (now, Arc::default())).1)
+        }
+    };
+    let to = made.get_or_try_init(|| make(&sandbox, &stories, &token, address)).await?.clone();
+    Ok((StatusCode::SEE_OTHER, [(header::LOCATION, to), (header::CACHE_CONTROL, "no-store".to_owned())])
+        .into_response())
+}
+
+/// Makes a sandbox for a guest at `address`. Returns the address at which the guest enters it.
+///
+/// # Errors
+/// The page that says why there is none, or a failure.
+async fn make(main: &Sandbox, stories: &Stories, token: &str, address: IpAddr) -> Result<String> {
+    let (server, now) = (&main.server, main.clock.unset_now());
+    let (link, file) = usable(main, stories, token).await?;
     if !links::claim(server, &link).await? {
         // Somebody has used it up or revoked it meanwhile.
-        usable(&sandbox, &stories, &token).await?;
-        return Ok(gone(&sandbox));
+        usable(main, stories, token).await?;
+        return Err(gone(main).into());
     }
     let of_link = OfLink { link_id: link.id.clone(), ends_at: now.plus(link.lives_for()) };
     let wish = Wish { expires_in: LONGEST_EXPIRY, of_link: Some(of_link), ..Wish::default() };
@@ -77,14 +109,12 @@ async fn open(
         Ok(made) => made,
         Err(failure) => {
             links::release(server, &link).await?;
-            return Ok(not_begun(&sandbox, &file, failure)?);
+            return Err(not_begun(main, &file, failure)?.into());
         }
     };
     let role =
         link.roles().first().copied().ok_or_else(|| Failure::Internal("a link without a role".to_owned()))?;
-    let to = entry_url(server, &made.record, role);
-    Ok((StatusCode::SEE_OTHER, [(header::LOCATION, to), (header::CACHE_CONTROL, "no-store".to_owned())])
-        .into_response())
+    Ok(entry_url(server, &made.record, role))
 }
 
 /// The page that says why a story has not begun.

@@ -30,7 +30,7 @@ pub async fn show(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Resp
 async fn shown(visit: Visit, stories: &Stories, made: Option<Made>) -> Result<Response, Failure> {
     let told = progress(&visit.sandbox).await?;
     let (all, refused) = stories.all();
-    let counted = count(all.len(), "story").replace("storys", "stories");
+    let counted = count(all.len(), "story");
     let frame = Frame::of(Page::Stories).count(counted).success_messages(SUCCESS);
     let frame = if told.is_some() { frame.live(REFRESH_MS) } else { frame };
     Ok(visit.page(frame, || {

@@ -13,7 +13,7 @@ use crate::view::{
     visit::{FieldError, Visit},
     words::{Tone, duration_text, number, tag, timestamp},
 };
-use base::clock::UnixMillis;
+use base::{clock::UnixMillis, error::Failure};
 use lending::auth::Role;
 
 /// The choices of roles: the first one is of who opens the link.
@@ -99,6 +99,9 @@ fn row(visit: &Visit, link: &Link, now: UnixMillis) -> AnyView {
 
 /// Makes the link of the form.
 pub async fn make(visit: &Visit, stories: &Stories) -> Result<MadeLink, FieldError> {
+    if !visit.sandbox.is_main() {
+        return Err(Failure::NotFound.into());
+    }
     let sent = &visit.sent;
     check(&visit.sandbox, &stories.find(sent.text("story"))?.story).await?;
     let new = NewLink {

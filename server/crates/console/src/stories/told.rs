@@ -78,15 +78,13 @@ pub enum StepState {
 
 const TOLD: &str = "SELECT name, content, done, acted FROM story";
 
-const TELL: &str = "
-    INSERT INTO story (story_id, name, content) VALUES ('story', $1, $2)
-    ON CONFLICT (story_id) DO UPDATE SET done = 0, acted = FALSE";
+const TELL: &str = "INSERT INTO story (story_id, name, content) VALUES ('story', $1, $2)";
 
 const SET_DONE: &str = "UPDATE story SET done = $2, acted = FALSE WHERE done = $1";
 
 const CLAIM: &str = "UPDATE story SET acted = TRUE WHERE done = $1 AND NOT acted";
 
-/// Stores that this sandbox tells the story `name` with the text `content`, from its first step.
+/// Stores that this sandbox, which tells none yet, tells the story `name` with the text `content`, from its first step.
 pub(super) async fn tell(connection: &mut Connection, name: &str, content: &str) -> Result<(), Failure> {
     Ok(query(TELL).bind(name).bind(content).run(connection).await?)
 }

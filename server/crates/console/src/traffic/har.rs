@@ -51,7 +51,8 @@ pub async fn file(sandbox: &Sandbox) -> Result<Response, Failure> {
 /// The start of a sandbox, as a sentence.
 fn start(beginning: Option<Beginning>) -> String {
     let Some(Beginning { world, now, is_frozen }) = beginning else {
-        return "Seed: not known, because its data is older than this server's start or was added to."
+        return "Seed: not known, because its data is older than this server's start, was added to, or was replaced by a \
+                snapshot."
             .to_owned();
     };
     format!("Seed: {world}. Start: {now}{}.", if is_frozen { ", clock stopped" } else { "" })

@@ -21,11 +21,15 @@ pub fn number(number: impl TryInto<i64>) -> String {
     }
 }
 
-/// `1 message`, `2 messages`.
+/// `1 message`, `2 messages`, `2 stories`, `2 sandboxes`.
 pub fn count(n: impl TryInto<i64>, one: &str) -> String {
     let n = n.try_into().unwrap_or(i64::MAX);
-    let many = if n == 1 { "" } else { "s" };
-    format!("{} {one}{many}", number(n))
+    let (stem, ending) = match one.strip_suffix('y') {
+        _ if n == 1 => (one, ""),
+        Some(stem) => (stem, "ies"),
+        None => (one, if one.ends_with('x') { "es" } else { "s" }),
+    };
+    format!("{} {stem}{ending}", number(n))
 }
 
 /// `14 Nov 2026, 12:00:00`.

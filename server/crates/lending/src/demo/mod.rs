@@ -12,7 +12,7 @@ use std::{collections::BTreeSet, fmt, time::Duration};
 
 use futures::future::try_join_all;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     auth::{Auth, Role, accounts::ADD_STAFF, password::Passwords},
@@ -141,6 +141,11 @@ impl fmt::Display for DemoData {
 }
 
 impl DemoData {
+    /// The seed in a form or a file, as [`Self::of_json`] takes it.
+    pub fn seed_of_text(text: &str) -> Value {
+        text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number))
+    }
+
     /// Parses the demo data that a caller asks for: a number, or `empty`; `None` for null.
     ///
     /// # Errors

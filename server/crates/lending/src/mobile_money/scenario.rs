@@ -42,6 +42,9 @@ pub struct ScenarioChange {
     pub float: Option<Kes>,
     pub seed: Option<u32>,
     pub next: Option<Vec<Outcome>>,
+    /// The outcomes to add to `next`.
+    #[serde(skip)]
+    pub add: Vec<Outcome>,
 }
 
 impl ScenarioChange {
@@ -54,6 +57,7 @@ impl ScenarioChange {
             float: Some(Kes(50_000_000)),
             seed: Some(1),
             next: Some(Vec::new()),
+            add: Vec::new(),
         }
     }
 }
@@ -77,7 +81,9 @@ const SET: &str = "
 
 const CLEAR_NEXT: &str = "DELETE FROM mobile_money_next_outcome";
 
-const ADD_NEXT: &str = "INSERT INTO mobile_money_next_outcome (position, outcome) VALUES ($1, $2)";
+const ADD_NEXT: &str = "
+    INSERT INTO mobile_money_next_outcome (position, outcome)
+    SELECT COALESCE(max(position), 0) + 1, CAST($1 AS TEXT) FROM mobile_money_next_outcome";
 
 pub(super) const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
 
@@ -130,10 +136,11 @@ impl ScenarioChange {
             .bind_all((self.seed.map(i64::from), self.spread_percent.map(i64::from)))
             .execute(&mut *connection)
             .await?;
-        let Some(next) = self.next else { return Ok(()) };
-        query(CLEAR_NEXT).execute(&mut *connection).await?;
-        for (position, outcome) in (1_i64..).zip(next) {
-            query(ADD_NEXT).bind(position).bind(outcome).execute(&mut *connection).await?;
+        if self.next.is_some() {
+            query(CLEAR_NEXT).execute(&mut *connection).await?;
+        }
+        for outcome in self.next.into_iter().flatten().chain(self.add) {
+            query(ADD_NEXT).bind(outcome).execute(&mut *connection).await?;
         }
         Ok(())
     }

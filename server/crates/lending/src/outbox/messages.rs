@@ -62,6 +62,9 @@ pub fn recipient(text: &str) -> Option<String> {
     phone.or_else(|| Some(Email::parse(&email::of_query(text.to_owned()))?.as_str().to_owned()))
 }
 
+/// The maximum number of messages that are read at once.
+pub const MAX_READ: usize = 1000;
+
 const MESSAGES: &str = "
     SELECT message_id AS id, channel, recipient AS \"to\", subject, body, code, created_at
     FROM outbox_message

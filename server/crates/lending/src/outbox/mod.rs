@@ -4,7 +4,7 @@ mod deliver;
 mod messages;
 
 pub use deliver::{deliver_due, keep_delivering, next_delivery};
-pub use messages::{Channel, MessageFilter, OutboxMessage, empty, recipient, wait_for_messages};
+pub use messages::{Channel, MAX_READ, MessageFilter, OutboxMessage, empty, recipient, wait_for_messages};
 
 use std::sync::Arc;
 

@@ -14,8 +14,9 @@ use base::clock::UnixMillis;
 const USE_PRECISION: Duration = Duration::from_mins(1);
 const USE_PRECISION_PARTS: u32 = 8;
 
-/// If the server that has a sandbox open does not report for this long, the work in it becomes due.
-const TAKE_OVER: Duration = Duration::from_mins(10);
+/// If the server that has a sandbox open does not report for this long, the work in it becomes due, and any server
+/// removes it once it has expired.
+pub const TAKE_OVER: Duration = Duration::from_mins(10);
 
 /// A sandbox that this server knows.
 #[derive(Debug)]
@@ -34,15 +35,13 @@ struct State {
     last_used_at: UnixMillis,
     /// When it goes, whether it is used or not; `None` for never.
     ends_at: Option<UnixMillis>,
-    /// `true` once its end was put off.
-    kept_longer: bool,
     /// When its use was stored last, and the number of calls stored then and received since.
     stored_at: UnixMillis,
     stored_calls: i64,
     new_calls: i64,
     /// When its background work is due.
     work_at: UnixMillis,
-    /// When old rows were last deleted, or the sandbox was opened.
+    /// When old rows were last deleted.
     swept_at: UnixMillis,
     /// Once set, the sandbox is not opened again.
     is_removed: bool,
@@ -62,7 +61,6 @@ impl Known {
         let state = State {
             last_used_at: record.last_used_at,
             ends_at: record.ends_at,
-            kept_longer: record.kept,
             stored_at: record.last_used_at,
             stored_calls: record.calls,
             new_calls: 0,
@@ -105,17 +103,9 @@ impl Known {
         state.ends_at.map_or(unused, |ends_at| ends_at.min(unused))
     }
 
-    /// Its row, with the end as it is now.
-    pub fn current_record(&self) -> Record {
-        let state = self.state.lock();
-        Record { ends_at: state.ends_at, kept: state.kept_longer, ..self.record.clone() }
-    }
-
     /// Records that its end was put off.
     pub fn keep_until(&self, ends_at: UnixMillis) {
-        let mut state = self.state.lock();
-        state.ends_at = Some(ends_at);
-        state.kept_longer = true;
+        self.state.lock().ends_at = Some(ends_at);
     }
 
     /// Returns `true` if the use of the sandbox is to be stored.
@@ -155,13 +145,11 @@ impl Known {
     }
 
     /// Records that the sandbox was opened.
-    pub fn opened(&self, now: UnixMillis) {
-        let mut state = self.state.lock();
-        state.work_at = UnixMillis(i64::MIN);
-        state.swept_at = now;
+    pub fn opened(&self) {
+        self.work_at(UnixMillis(i64::MIN));
     }
 
-    /// Returns `true` if old rows are to be deleted: once in each `interval` while the sandbox is open.
+    /// Returns `true` if old rows are to be deleted: at most once in each `interval`, while the sandbox is open.
     pub fn is_sweep_due(&self, now: UnixMillis, interval: Duration) -> bool {
         let mut state = self.state.lock();
         let is_due = now.since(state.swept_at) >= interval;

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
-use super::{
-    Kept, LONGEST_EXPIRY, Name, OfLink, Record, SHORTEST_EXPIRY, SandboxRefusal, Sandboxes, records,
-    templates::Content,
-};
+use super::{Kept, Name, OfLink, Record, SandboxRefusal, Sandboxes, records, templates::Content};
 use base::{
     clock::{Setting, UnixMillis},
     error::Failure,
@@ -126,7 +123,6 @@ impl Sandboxes {
             self.meet(record.clone()).keep(Kept::of_new(&record.name, beginning));
         }
         tracing::info!(sandbox = record.name.as_str(), "sandbox.made");
-        self.wake.notify_one();
         Ok(Made { record, token })
     }
 
@@ -152,13 +148,6 @@ impl Sandboxes {
         let enter = async |connection: &mut Connection| records::insert(connection, &record, limit).await;
         let entry = Entry::of(EventKind::SandboxMade).about(record.name.as_str());
         trail.write(self.database.begin().await?, [entry], enter).await
-    }
-}
-
-impl Wish {
-    /// Returns `true` if `expires_in` is allowed.
-    pub fn has_valid_expiry(&self) -> bool {
-        (SHORTEST_EXPIRY..=LONGEST_EXPIRY).contains(&self.expires_in)
     }
 }
 

@@ -31,7 +31,6 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 
 pub use self::{
     address::{Addresses, HEADER},
@@ -79,8 +78,6 @@ pub struct Sandboxes {
     randomness: Randomness,
     templates: Templates,
     known: Mutex<HashMap<Name, Arc<Known>>>,
-    /// Wakes the scheduler.
-    wake: Notify,
     main_calls: AtomicI64,
     main_last_used_at: AtomicI64,
 }
@@ -107,7 +104,6 @@ impl Sandboxes {
             randomness,
             templates: Templates::new(passwords),
             known: Mutex::default(),
-            wake: Notify::new(),
             main_calls: AtomicI64::default(),
             main_last_used_at: AtomicI64::default(),
         }

@@ -2,18 +2,10 @@
 
 use std::{path::Path, time::Duration};
 
-use super::{Name, Record, Sandbox, Sandboxes, records};
+use super::{Name, Sandbox, Sandboxes, records};
 use base::error::Failure;
 
 impl Sandboxes {
-    /// The row of the sandbox with this name, with the end as it is now.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`](super::SandboxRefusal::SandboxNotFound), and errors of the database.
-    pub async fn record(&self, name: &Name) -> Result<Record, Failure> {
-        Ok(self.known(name).await?.current_record())
-    }
-
     /// Writes a copy of the data of `sandbox` into the new file `to`.
     ///
     /// # Errors

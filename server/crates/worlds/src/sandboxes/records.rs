@@ -1,6 +1,6 @@
 //! The rows of sandboxes in the store of `main`, for all servers on that store.
 
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 
 use super::{Name, SandboxRefusal};
 use base::{clock::UnixMillis, error::Failure, ids::LinkId};
@@ -62,10 +62,10 @@ impl Record {
         Duration::from_millis(self.expires_in_ms.unsigned_abs())
     }
 
-    /// When it expires or has work due, whichever is first, as stored.
-    pub fn next_event(&self) -> Option<UnixMillis> {
-        let expires_at = self.last_used_at.plus(self.expires_in());
-        self.due_at.into_iter().chain(self.ends_at).chain([expires_at]).min()
+    /// When it expires if it was last used at `last_used_at`.
+    pub fn expires_at(&self, last_used_at: UnixMillis) -> UnixMillis {
+        let unused = last_used_at.plus(self.expires_in());
+        self.ends_at.map_or(unused, |ends_at| ends_at.min(unused))
     }
 }
 
@@ -86,15 +86,6 @@ const ALL: &str = select_records!("ORDER BY last_used_at DESC, sandbox_id");
 /// All sandboxes, the most recently used first.
 pub async fn all(connection: &mut Connection) -> Result<Vec<Record>, sqlx::Error> {
     query_as(ALL).fetch_all(connection).await
-}
-
-/// One row with all ids, because returning many rows takes longer than finding them.
-const IDS: &str = "SELECT string_agg(sandbox_id, ' ') FROM sandbox";
-
-/// The ids of all sandboxes.
-pub async fn ids(connection: &mut Connection) -> Result<HashSet<String>, sqlx::Error> {
-    let ids: Option<String> = query_scalar(IDS).fetch_one(connection).await?;
-    Ok(ids.unwrap_or_default().split_whitespace().map(str::to_owned).collect())
 }
 
 const FIND: &str = select_records!("WHERE name = $1");
@@ -176,21 +167,6 @@ const PUT_OFF: &str = "
 /// Puts the end of a sandbox off, once. Returns `false` if it can't be.
 pub async fn put_off_end(database: &Database, id: &str, ends_at: UnixMillis) -> Result<bool, Failure> {
     Ok(database.execute(query(PUT_OFF).bind(id).bind(ends_at).bind(true)).await? == 1)
-}
-
-const DUE: &str = select_records!("WHERE due_at <= $1 ORDER BY due_at");
-
-/// The sandboxes in which work is due, the longest due first.
-pub async fn due(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
-    query_as(DUE).bind(now).fetch_all(connection).await
-}
-
-const EXPIRED: &str =
-    select_records!("WHERE last_used_at + expires_in_ms <= $1 OR ends_at <= $1 ORDER BY last_used_at");
-
-/// The sandboxes that have expired, as stored.
-pub async fn expired(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
-    query_as(EXPIRED).bind(now).fetch_all(connection).await
 }
 
 const SOON_DUE: &str = "UPDATE sandbox SET due_at = $1 WHERE due_at > $1";

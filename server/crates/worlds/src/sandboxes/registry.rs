@@ -102,7 +102,6 @@ impl Sandboxes {
         loop {
             let known = self.known(name).await?;
             if known.expires_at() <= self.clock.unset_now() {
-                self.wake.notify_one();
                 return Err(SandboxRefusal::SandboxNotFound(name.to_string()).into());
             }
             if let Some(in_use) = self.opened(server, &known).await? {
@@ -157,8 +156,7 @@ impl Sandboxes {
         let (sandbox, stored) = tokio::join!(opening, self.store_use(known, Due::WhileOpen));
         let sandbox = sandbox?;
         stored?;
-        known.opened(self.clock.unset_now());
-        self.wake.notify_one();
+        known.opened();
         let commits = Mutex::new(sandbox.database.commits());
         Ok(OpenSandbox { sandbox, commits })
     }
@@ -168,12 +166,20 @@ impl Sandboxes {
         if let Some(known) = self.known.lock().get(name) {
             return Ok(Arc::clone(known));
         }
-        let found = records::find(&mut self.database.read().await?, name).await?;
-        let record = found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()))?;
+        let record = self.record(name).await?;
         if !self.databases.has(&record.id) {
             return Err(SandboxRefusal::SandboxElsewhere(name.to_string()).into());
         }
         Ok(self.meet(record))
+    }
+
+    /// The row of the sandbox with this name.
+    ///
+    /// # Errors
+    /// [`SandboxRefusal::SandboxNotFound`], and errors of the database.
+    pub async fn record(&self, name: &Name) -> Result<Record, Failure> {
+        let found = records::find(&mut self.database.read().await?, name).await?;
+        found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()).into())
     }
 
     /// The state of the sandbox of `record`, which is new if this server does not know it yet.
@@ -336,7 +342,7 @@ impl Sandboxes {
             url: self.addresses.portal(&record.name),
             console_url: self.addresses.console_url(&record.name),
             created_at: Some(record.created_at),
-            expires_at: record.ends_at.into_iter().chain([last_used_at.plus(record.expires_in())]).min(),
+            expires_at: Some(record.expires_at(last_used_at)),
             last_used_at: Some(last_used_at),
             calls: calls.max(record.calls),
             size,
@@ -361,11 +367,6 @@ impl Sandboxes {
     /// The number of open sandboxes.
     pub fn count_open(&self) -> usize {
         self.open_ones().len()
-    }
-
-    /// The number of databases, with or without a row: for tests.
-    pub async fn count_stored(&self) -> usize {
-        self.databases.sizes().await.unwrap_or_default().len()
     }
 
     /// The calls since this server started, of each of the `named` busiest sandboxes, the busiest first, and of the

@@ -23,34 +23,34 @@ impl Sandboxes {
         if name.is_main() {
             return Err(SandboxRefusal::MainSandbox.into());
         }
-        let found = records::find(&mut self.database.read().await?, name).await?;
-        let record = found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()))?;
-        let was_there = if name == from {
+        let record = self.record(name).await?;
+        if name == from {
             // This call runs in the sandbox, and could not wait for its own end.
-            let was_there = self.delete_row(&record, trail).await?;
-            self.wake.notify_one();
-            was_there
+            self.delete_row(&record, trail).await
         } else {
-            self.remove_record(&record, trail).await?
-        };
-        if was_there { Ok(()) } else { Err(SandboxRefusal::SandboxNotFound(name.to_string()).into()) }
-    }
-
-    /// Removes the sandbox of `record`. Returns `false` if it was removed already.
-    pub(super) async fn remove_record(&self, record: &Record, trail: &Trail) -> Result<bool, Failure> {
-        let was_there = self.delete_row(record, trail).await?;
-        self.delete_data(&self.meet(record.clone())).await?;
-        Ok(was_there)
-    }
-
-    async fn delete_row(&self, record: &Record, trail: &Trail) -> Result<bool, Failure> {
-        let delete = async |connection: &mut Connection| Ok(records::delete(connection, &record.id).await?);
-        let entry = Entry::of(EventKind::SandboxRemoved).about(record.name.as_str());
-        let was_there = trail.write(self.database.begin().await?, [entry], delete).await?;
-        if was_there {
-            tracing::info!(sandbox = record.name.as_str(), "sandbox.removed");
+            self.remove_record(&record, trail).await
         }
-        Ok(was_there)
+    }
+
+    /// Removes the sandbox of `record`.
+    ///
+    /// # Errors
+    /// [`SandboxRefusal::SandboxNotFound`] if it was removed already, and errors of the databases.
+    pub(super) async fn remove_record(&self, record: &Record, trail: &Trail) -> Result<(), Failure> {
+        self.delete_row(record, trail).await?;
+        self.delete_data(&self.meet(record.clone())).await
+    }
+
+    async fn delete_row(&self, record: &Record, trail: &Trail) -> Result<(), Failure> {
+        let name = record.name.as_str();
+        let delete = async |connection: &mut Connection| {
+            let was_there = records::delete(connection, &record.id).await?;
+            if was_there { Ok(()) } else { Err(SandboxRefusal::SandboxNotFound(name.to_owned()).into()) }
+        };
+        let entry = Entry::of(EventKind::SandboxRemoved).about(name);
+        trail.write(self.database.begin().await?, [entry], delete).await?;
+        tracing::info!(sandbox = name, "sandbox.removed");
+        Ok(())
     }
 
     /// Closes and forgets a sandbox that no longer has a row, and deletes its data if this server has it.

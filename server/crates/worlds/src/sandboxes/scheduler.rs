@@ -1,25 +1,23 @@
 //! One task for the background work of all sandboxes besides `main`: settling, sending, sweeping, closing
-//! and removing. The task sleeps while no sandbox is open and no work is due in closed ones.
+//! and removing.
 
 use std::{
+    collections::HashSet,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use super::{
-    IDLE_TIMEOUT, Record, Sandbox, Sandboxes, Server,
-    known::{Due, Known},
+    IDLE_TIMEOUT, Record, Sandbox, SandboxRefusal, Sandboxes, Server,
+    known::{Due, Known, TAKE_OVER},
     records,
 };
 use crate::retention;
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::Trail;
 
-/// Interval between rounds while sandboxes are open.
-const OPEN_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Poll interval for changes made by other servers or commands, while no sandbox is open.
-const CLOSED_INTERVAL: Duration = Duration::from_mins(1);
+/// Interval between rounds.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The longest time between two rounds of work in an open sandbox; old rows are deleted then.
 const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
@@ -50,15 +48,7 @@ pub async fn keep(server: Arc<Server>) {
         if let Err(failure) = tend(&server).await {
             tracing::warn!(?failure, "sandboxes.round_failed");
         }
-        let wait = async {
-            if sandboxes.open_ones().is_empty() {
-                let wait = sandboxes.next_event().await.unwrap_or(CLOSED_INTERVAL).min(CLOSED_INTERVAL);
-                sandboxes.clock.sleep(wait.max(OPEN_INTERVAL)).await;
-            } else {
-                tokio::time::sleep(OPEN_INTERVAL).await;
-            }
-        };
-        tokio::select! { () = wait => {}, () = sandboxes.wake.notified() => {} }
+        tokio::time::sleep(INTERVAL).await;
     }
 }
 
@@ -69,11 +59,18 @@ pub async fn keep(server: Arc<Server>) {
 pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
     let sandboxes = &server.sandboxes;
     let now = sandboxes.clock.unset_now();
-    sandboxes.remove_expired(now).await?;
-    sandboxes.notice_removed().await?;
-    let mut due = records::due(&mut sandboxes.database.read().await?, now).await?;
-    due.retain(|record| sandboxes.databases.has(&record.id));
-    for record in due {
+    // Before the rows: a sandbox that is made in the meantime has a row.
+    let met = sandboxes.met();
+    let all = records::all(&mut sandboxes.database.read().await?).await?;
+    sandboxes.notice_removed(&met, &all).await?;
+    let (expired, mut others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|record| record.expires_at(record.last_used_at) <= now);
+    sandboxes.remove_expired(expired, now).await?;
+    others.sort_by_key(|record| record.due_at);
+    for record in others.into_iter().filter(|record| record.due_at.is_some_and(|at| at <= now)) {
+        if !sandboxes.databases.has(&record.id) {
+            continue;
+        }
         let known = sandboxes.meet(record);
         // Opening a sandbox makes its work due.
         if let Err(failure) = sandboxes.opened(server, &known).await {
@@ -98,12 +95,13 @@ impl Sandboxes {
         let now = self.clock.unset_now();
         let stored = self.databases.sizes().await?;
         // Read after the data: a sandbox that is made in the meantime has a row.
-        let ids = records::ids(&mut self.database.read().await?).await?;
+        let all = records::all(&mut self.database.read().await?).await?;
         // The data may be that of another database, from before a move.
-        if ids.is_empty() {
+        if all.is_empty() {
             return Ok(());
         }
-        for id in stored.keys().filter(|id| !ids.contains(*id)) {
+        let ids = ids_of(&all);
+        for id in stored.keys().filter(|id| !ids.contains(id.as_str())) {
             if made_at(id).map_or(Duration::ZERO, |at| now.since(at)) >= ORPHAN_AGE {
                 self.databases.delete(id).await?;
                 tracing::info!(sandbox.id = id, "sandbox.orphan_deleted");
@@ -112,19 +110,23 @@ impl Sandboxes {
         Ok(())
     }
 
-    async fn remove_expired(&self, now: UnixMillis) -> Result<(), Failure> {
-        let mut expired = records::expired(&mut self.database.read().await?, now).await?;
-        // Only the server with the data knows when a sandbox was used last. On a file, there is no other server.
-        expired.retain(|record| !self.database.is_shared() || self.databases.has(&record.id));
-        for known in self.met() {
-            if known.expires_at() <= now && expired.iter().all(|record| record.id != known.record.id) {
-                expired.push(known.record.clone());
-            }
-        }
+    /// Removes the sandboxes of `expired`, the records of those that have expired as stored.
+    async fn remove_expired(&self, mut expired: Vec<Record>, now: UnixMillis) -> Result<(), Failure> {
+        // Only the server with the data knows when a sandbox was used last. On a file, there is no other server; a
+        // server that does not report for long has lost the data.
+        expired.retain(|record| {
+            let expires_at = record.expires_at(record.last_used_at);
+            !self.database.is_shared() || self.databases.has(&record.id) || expires_at.plus(TAKE_OVER) <= now
+        });
         for record in expired {
             let known = self.meet(record);
             if known.expires_at() <= now {
-                self.remove_record(&known.record, &Trail::default()).await?;
+                match self.remove_record(&known.record, &Trail::default()).await {
+                    // A call or another server has just removed it.
+                    Err(failure) if matches!(failure.refusal(), Some(SandboxRefusal::SandboxNotFound(_))) => {
+                    }
+                    removed => removed?,
+                }
             } else {
                 // The sandbox was used since its use was stored.
                 self.store_use(&known, Due::WhileOpen).await?;
@@ -133,14 +135,10 @@ impl Sandboxes {
         Ok(())
     }
 
-    /// Closes the sandboxes that another server or a call of their own has removed.
-    async fn notice_removed(&self) -> Result<(), Failure> {
-        let met = self.met();
-        if met.is_empty() {
-            return Ok(());
-        }
-        let ids = records::ids(&mut self.database.read().await?).await?;
-        for known in met.iter().filter(|known| !ids.contains(&known.record.id)) {
+    /// Closes those of the sandboxes `met` that another server or a call of their own has removed.
+    async fn notice_removed(&self, met: &[Arc<Known>], all: &[Record]) -> Result<(), Failure> {
+        let ids = ids_of(all);
+        for known in met.iter().filter(|known| !ids.contains(known.record.id.as_str())) {
             self.delete_data(known).await?;
         }
         Ok(())
@@ -176,15 +174,10 @@ impl Sandboxes {
         }
         Ok(())
     }
+}
 
-    /// The time until work is due or a sandbox expires.
-    async fn next_event(&self) -> Result<Duration, Failure> {
-        let now = self.clock.unset_now();
-        let mut all = records::all(&mut self.database.read().await?).await?;
-        all.retain(|record| self.databases.has(&record.id));
-        let next = all.iter().filter_map(Record::next_event).min();
-        Ok(next.map_or(CLOSED_INTERVAL, |next| next.since(now)))
-    }
+fn ids_of(records: &[Record]) -> HashSet<&str> {
+    records.iter().map(|record| record.id.as_str()).collect()
 }
 
 /// Does the work that is due in a sandbox, and returns the time until more is due.

@@ -21,10 +21,7 @@ const MAX_KEPT: usize = 8;
 /// Maximum age of a template whose dates are relative to the time at which it was made.
 const FRESH: Duration = Duration::from_mins(5);
 
-/// Maximum age of any other template.
-const KEPT_FOR: Duration = Duration::from_hours(12);
-
-/// The most recently used templates.
+/// The latest templates.
 #[derive(Debug)]
 pub struct Templates {
     passwords: Passwords,
@@ -71,17 +68,9 @@ impl Templates {
     ) -> Result<(Template, UnixMillis), Failure> {
         // Locked while a template is made, so that the same one is not made twice.
         let mut kept = self.kept.lock().await;
-        let is_old = |kept: &Kept| {
-            let longest = if kept.content.now.is_some() { KEPT_FOR } else { FRESH };
-            now.since(kept.made_at) >= longest
-        };
-        kept.retain(|kept| !is_old(kept));
-        if let Some(at) = kept.iter().position(|kept| kept.content == content) {
-            // The most recently used template is the last.
-            let found = kept.remove(at);
-            let (template, base) = (found.template.clone(), content.now.unwrap_or(found.made_at));
-            kept.push(found);
-            return Ok((template, base));
+        kept.retain(|kept| kept.content.now.is_some() || now.since(kept.made_at) < FRESH);
+        if let Some(found) = kept.iter().find(|kept| kept.content == content) {
+            return Ok((found.template.clone(), content.now.unwrap_or(found.made_at)));
         }
         let hashes = self.hashes.get_or_try_init(|| demo::hash_passwords(&self.passwords)).await?.clone();
         let (world, base) = (content.world, content.now.unwrap_or(now));

@@ -88,6 +88,11 @@ impl Traffic {
         *ring = Ring { counted, max_bytes, beginning: Some(beginning), ..Ring::default() };
     }
 
+    /// Forgets with which data the sandbox has begun, because others have replaced it.
+    pub fn forget_beginning(&self) {
+        self.0.lock().beginning = None;
+    }
+
     /// Records that a code was sent in a message.
     pub fn code_sent(&self, code: &str) {
         let codes = &mut self.0.lock().codes;
