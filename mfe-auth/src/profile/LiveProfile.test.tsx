@@ -268,6 +268,17 @@ test('a wrong password for sign-in codes is said at its field until something is
   expect(password).toBeValid();
 });
 
+test('sign-in codes that nobody would get can’t be turned on, and the dialog says why', async () => {
+  const user = await open();
+  const sentence = 'Sign-in codes are sent by e-mail, and this service sends none.';
+  answer('put', CODE, 422, failure(sentence, 'invalid_request', 'required'));
+  await user.click(button('Enable'));
+  const dialog = within(await screen.findByRole('dialog'));
+  await user.type(dialog.getByLabelText('Password'), 'Mkopo-demo-1{Enter}');
+  expect(await dialog.findByRole('alert')).toHaveTextContent(sentence);
+  expect(dialog.getByLabelText('Password')).toBeValid();
+});
+
 test('a profile that can’t be read again keeps what is being typed', async () => {
   const user = await open();
   await user.click(button('Edit Profile'));

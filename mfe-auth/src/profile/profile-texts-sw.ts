@@ -42,6 +42,7 @@ const swahili: ProfileTexts = {
   disable: 'Zima',
   enableTitle: 'Washa uthibitishaji wa hatua mbili',
   disableTitle: 'Zima uthibitishaji wa hatua mbili',
+  codesNotSent: 'Misimbo ya kuingia hutumwa kwa barua pepe, na huduma hii haitumi barua pepe.',
   enableText: 'Kuanzia utakapoingia tena, utahitaji msimbo wa barua pepe pamoja na nenosiri.',
   disableText: 'Kuanzia utakapoingia tena, nenosiri pekee litatosha.',
   codeTurnedOn: 'Msimbo utahitajika kuanzia utakapoingia tena.',

@@ -42,6 +42,7 @@ const english = {
   disable: 'Disable',
   enableTitle: 'Enable Two-Factor Authentication',
   disableTitle: 'Disable Two-Factor Authentication',
+  codesNotSent: 'Sign-in codes are sent by e-mail, and this service sends none.',
   enableText: 'From the next sign-in on, a code by e-mail is needed besides the password.',
   disableText: 'From the next sign-in on, the password alone is enough.',
   codeTurnedOn: 'A code is needed from the next sign-in on.',

@@ -29,12 +29,13 @@ export function sessionsQuery() {
 }
 
 /** The texts of a failure, with some of its own. */
-export function failureOf(sentence: string, { wrongPassword, phoneTaken }: ProfileTexts): FailureTexts {
+export function failureOf(sentence: string, texts: ProfileTexts): FailureTexts {
   return {
     reads: 'message',
     replacements: {
-      'invalid password': wrongPassword,
-      'another account has this phone number.': phoneTaken,
+      'invalid password': texts.wrongPassword,
+      'another account has this phone number.': texts.phoneTaken,
+      'sign-in codes are sent by e-mail, and this service sends none.': texts.codesNotSent,
     },
     withoutText: sentence,
     otherwise: sentence,

@@ -113,6 +113,9 @@ impl Access {
 pub async fn run(command: ProviderCommand) -> anyhow::Result<()> {
     match command {
         ProviderCommand::Check { access, payouts, yes, json } => {
+            if payouts && !yes && !std::io::stdin().is_terminal() {
+                bail!("{WITHOUT_TERMINAL}");
+            }
             let (caller, credentials) = access.open()?;
             let mut confirm = |chosen: &Chosen| if yes { Ok(true) } else { confirm_payout(chosen) };
             let confirm: Option<&mut Confirm<'_>> = if payouts { Some(&mut confirm) } else { None };
@@ -145,12 +148,15 @@ pub async fn run(command: ProviderCommand) -> anyhow::Result<()> {
     }
 }
 
+/// Why nothing is tried where nobody can be asked later: the report would be lost then.
+const WITHOUT_TERMINAL: &str = "this pays out a loan; add --yes to pay it out without being asked";
+
 /// Asks on the terminal for the consent to a payout.
 fn confirm_payout(chosen: &Chosen) -> anyhow::Result<bool> {
     let Chosen { loan_id, amount, phone } = chosen;
     terminal::confirm(
         &format!("Pay out loan {loan_id}, KES {amount} to {phone}, with the provider's money?"),
-        "this pays out a loan; add --yes to pay it out without being asked",
+        WITHOUT_TERMINAL,
     )
 }
 

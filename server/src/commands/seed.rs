@@ -86,8 +86,9 @@ async fn add_recorded(database: &Database, file: &Path) -> anyhow::Result<()> {
     // A random password that nobody knows.
     let password = hex::encode(randomness.bytes::<32>());
     let hash = Passwords::new(randomness).hash(password.into()).await?;
-    let (loans, payouts) = recording.add(database, &hash).await?;
-    let trail = Trail::of_command_line(Clock::system().now()).noting("a recording".to_owned());
+    let now = Clock::system().now();
+    let (loans, payouts) = recording.add(database, &hash, now).await?;
+    let trail = Trail::of_command_line(now).noting("a recording".to_owned());
     trail.write_alone(database.begin().await?, Entry::of(EventKind::DataSeeded)).await?;
     println!("Added {} loans and {} payouts.", HumanCount(loans as u64), HumanCount(payouts as u64));
     Ok(())

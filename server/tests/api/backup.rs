@@ -127,9 +127,9 @@ async fn a_restore_over_damaged_data_keeps_the_sandboxes_of_the_backup() {
     let elsewhere = folder.path().join("elsewhere");
     assert!(run("restore", &elsewhere, &file).await.status.success());
     let database = Database::open(&elsewhere.join("mkopo.db")).await.unwrap();
-    let listed =
-        query_scalar::<i64>("SELECT count(*) FROM sandbox").fetch_one(&mut database.read().await.unwrap());
-    assert_eq!(listed.await.unwrap(), 0);
+    let mut reader = database.read().await.unwrap();
+    let listed: i64 = query_scalar("SELECT count(*) FROM sandbox").fetch_one(&mut reader).await.unwrap();
+    assert_eq!(listed, 0);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use worlds::retention;
 use crate::{
     browser::{Browser, post},
     command_line::{self, mkopo},
+    live_settings::LIVE,
     slices::{build, hold, publish, started},
     test_app::{CONSOLE_TOKEN, Listener, Status, TestApp, account, request, sent_from},
 };
@@ -48,7 +49,7 @@ async fn wrong_password(app: &TestApp, address: &str, email: &str) -> Status {
 // S-103, S-105
 #[tokio::test]
 async fn every_sign_in_sign_out_and_reset_is_an_event() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_with(&LIVE).await;
     let email = "agent@mkopo.test";
     let agent = app.sign_in("agent").await;
     agent.post("/api/v1/auth/logout", None).await;
@@ -61,7 +62,16 @@ async fn every_sign_in_sign_out_and_reset_is_an_event() {
         let reset = json!({"email": email, "otp": otp, "new_password": "Kahawa-2026"});
         app.post("/api/v1/auth/reset-password", reset).await;
     }
-    let written = events(&app, "").await;
+    // The account requires codes, which are sent after the right password only.
+    app.set_console(Method::PATCH, "/staff/agent@mkopo.test", json!({"sign_in_code_required": true})).await;
+    for _ in 0..9 {
+        let request = json!({"email": email, "password": "Not-the-password"});
+        let refused = app.post("/api/v1/auth/request-signin-otp", request).await;
+        assert_eq!(refused.kind(), "400 invalid_password");
+    }
+    let mut written = events(&app, "").await;
+    let at_codes = written.split_off(7);
+    assert_eq!(written.pop().unwrap()["kind"], "sign_in_code_changed");
     let hash = written[2]["who"].as_str().unwrap();
     assert_eq!(hash.len(), 16);
     assert_ne!(hash, written[3]["who"], "each account has its own");
@@ -90,6 +100,10 @@ async fn every_sign_in_sign_out_and_reset_is_an_event() {
     );
     assert_eq!(written[2]["address"], "192.0.2.7");
     assert_eq!(written[2]["at"], "2026-11-14T09:00:00.000Z");
+    assert_eq!(at_codes.len(), 9);
+    assert!(at_codes.iter().all(|event| short(event) == ["sign_in_failed", hash, "-"]));
+    assert_eq!(at_codes[7]["details"], "invalid password");
+    assert_eq!(at_codes[8]["details"], "invalid password; further attempts are refused for now");
 
     let text = json!(events(&app, "?limit=1000").await).to_string();
     for secret in [demo::PASSWORD, "Not-the-password", "Kahawa-2026", &code, "711000003", &agent.token] {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, words},
+    live_settings::LIVE,
     test_app::{TestApp, account},
 };
 
@@ -103,6 +104,30 @@ async fn the_page_changes_deactivates_and_activates_staff() {
     assert!(words(&nobody).contains("user not found"));
     let role = browser.send("/console/staff", "role", &[email, ("role", "boss")]).await;
     assert_eq!(role.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+// S-46
+#[tokio::test]
+async fn an_operator_can_turn_off_the_sign_in_codes_of_somebody_who_does_not_get_them() {
+    let app = TestApp::start_with(&LIVE).await;
+    let browser = Browser::sign_in(&app).await;
+    let (path, email) = ("/staff/agent@mkopo.test", ("email", "agent@mkopo.test"));
+    assert!(!browser.read("/console/staff").await.contains("Turn off sign-in codes"));
+    let on = app.set_console(Method::PATCH, path, json!({"sign_in_code_required": true})).await.json();
+    assert_eq!(on["sign_in_code_required"], true);
+    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
+    let refused = app.post("/api/v1/auth/login", credentials).await;
+    assert_eq!(refused.kind(), "403 code_required");
+    browser.done("/console/staff", "codes_off", &[email]).await;
+    app.sign_in("agent").await;
+    let events = app.console(Method::GET, "/events?kind=sign_in_code_changed", None).await.json();
+    let of = |n: usize| (events[n]["about"].clone(), events[n]["details"].clone());
+    assert_eq!(of(0), (json!(email.1), json!("required: false")));
+    assert_eq!(of(1), (json!(email.1), json!("required: true")));
+
+    let app = app.restart_with(&[&LIVE[..], &["--tools", "false"]].concat()).await;
+    let refused = app.console(Method::PATCH, path, Some(json!({"sign_in_code_required": true}))).await;
+    assert_eq!(refused.kind(), "422 invalid_request", "nobody would get the codes");
 }
 
 #[tokio::test]

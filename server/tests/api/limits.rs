@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::cookie_of,
+    live_settings::LIVE,
     test_app::{Answer, Status, TestApp, request, sent_from, with_headers},
 };
 
@@ -176,6 +177,16 @@ async fn the_cookie_of_a_device_is_valid_for_its_account_its_password_and_180_da
     attack_from_everywhere(&app).await;
     let refused = login_on(&app, &device, AGENT, "Kahawa-2026").await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "the password is new");
+}
+
+#[tokio::test]
+async fn a_device_on_which_the_password_is_changed_stays_one_that_signed_in_before() {
+    let app = TestApp::start_with(&LIVE).await;
+    let change = json!({"current_password": demo::PASSWORD, "new_password": "Kahawa-2026"});
+    let changed = app.sign_in("agent").await.put("/api/v1/profile/password", change).await;
+    assert_eq!(changed.status, StatusCode::NO_CONTENT);
+    attack_from_everywhere(&app).await;
+    assert_eq!(login_on(&app, &cookie_of(&changed), AGENT, "Kahawa-2026").await.status, StatusCode::OK);
 }
 
 // S-19, S-20

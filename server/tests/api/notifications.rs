@@ -93,6 +93,24 @@ async fn what_has_been_read_stays_read_on_every_device() {
 }
 
 #[tokio::test]
+async fn what_was_read_by_a_clock_that_was_ahead_hides_nothing_once_it_is_set_back() {
+    let app = TestApp::start_with(&LIVE).await;
+    let read = async |staff: &Staff<'_>| {
+        put(staff, "/notifications/read", json!({"until": "2030-01-01T00:00:00Z"})).await.json()
+    };
+    app.set_console(Method::PUT, "/clock", json!({"advance": "2h"})).await;
+    assert_eq!(read(&app.sign_in("agent").await).await["unread"], 0);
+    app.set_console(Method::DELETE, "/clock", json!(null)).await;
+    app.clock.advance(Duration::from_mins(2));
+    let agent = app.sign_in("agent").await;
+    let loan = app.approve_loan(25_000, "+254712000125").await;
+    let new = notifications(&agent).await;
+    assert!(short(&new).contains(&[json!("loan_approved"), loan["loan_id"].clone()]), "{new:#}");
+    let read = read(&agent).await;
+    assert_eq!((&read["unread"], &read["read_until"]), (&json!(0), &json!("2026-11-14T09:02:00.000Z")));
+}
+
+#[tokio::test]
 async fn a_week_later_nothing_is_new() {
     let app = TestApp::start_with(&LIVE).await;
     app.clock.advance(Duration::from_hours(30 * 24));

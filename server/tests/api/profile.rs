@@ -156,6 +156,8 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
     assert_eq!(put(&agent, "/profile", change(third, Some(demo::PASSWORD))).await.status, StatusCode::OK);
     let texts = async || [app.texts_to(third).await, app.texts_to(new).await, app.texts_to(&before).await];
     assert_eq!(texts().await, [0, 1, 3], "both numbers are told");
+    let gets_the_code = async |phone: &str| app.newest_message(phone).await.body.contains("to this number");
+    assert_eq!((gets_the_code(new).await, gets_the_code(&before).await), (false, true));
     app.clock.advance(Duration::from_hours(2));
     assert_eq!(reset().await, StatusCode::OK);
     assert_eq!(texts().await, [0, 1, 4], "the second number has never got codes");
@@ -193,6 +195,25 @@ async fn with_sign_in_codes_on_a_password_alone_opens_no_session() {
     let events = app.console(Method::GET, "/events?kind=sign_in_code_changed", None).await.json();
     let details: Vec<&Value> = events.as_array().unwrap().iter().map(|event| &event["details"]).collect();
     assert_eq!(details, ["turned off", "turned on"]);
+}
+
+/// They would lock out whoever turns them on.
+#[tokio::test]
+async fn sign_in_codes_can_not_be_turned_on_where_nobody_gets_them() {
+    let without_tools = [&LIVE[..], &["--tools", "false"]].concat();
+    let app = TestApp::start_with(&without_tools).await;
+    let set = |required: bool| json!({"required": required, "password": demo::PASSWORD});
+    let agent = app.sign_in("agent").await;
+    let refused = put(&agent, "/profile/sign-in-code", set(true)).await;
+    let sentence = "Sign-in codes are sent by e-mail, and this service sends none.";
+    assert_eq!(refused.refusal(), format!("422 invalid_request: {sentence}"));
+    assert_eq!(refused.body()["field"], "required");
+    assert_eq!(put(&agent, "/profile/sign-in-code", set(false)).await.status, StatusCode::OK);
+    assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
+    let mail_server = ["--smtp-url", "smtp://127.0.0.1:9", "--smtp-from", "portal@mkopo.test"];
+    let app = app.restart_with(&[&without_tools[..], &mail_server].concat()).await;
+    let turned_on = put(&app.sign_in("agent").await, "/profile/sign-in-code", set(true)).await;
+    assert_eq!(turned_on.status, StatusCode::OK);
 }
 
 #[tokio::test]

@@ -69,6 +69,15 @@ async fn without_payouts_nothing_is_paid_and_no_attempt_is_used_up() {
     assert_eq!(messages, json!([]), "no code was sent");
 }
 
+#[tokio::test]
+async fn without_a_loan_to_pay_out_the_report_says_so_beside_everything_else() {
+    let provider = OwnProvider::start().await;
+    provider.app.set_console(Method::POST, "/data/reset", json!({"seed": "empty"})).await;
+    let tried = check(&provider.url).await;
+    assert_eq!(violations(&tried), ["Pay out a loan: there is no loan to pay out"]);
+    assert!(tried.iter().any(|tried| tried.what == "Sign out"), "the rest is tried, too");
+}
+
 /// A provider that is ours, except that each answer to a GET goes through `change`.
 async fn changed(change: fn(&mut Value)) -> (TestApp, String) {
     let app = TestApp::start().await;

@@ -1,7 +1,10 @@
 //! `mkopo provider record`, and `mkopo seed --from`.
 
 use base::kes::Kes;
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
 
 use axum::http::{Method, StatusCode};
 use lending::demo::Recording;
@@ -114,6 +117,12 @@ async fn a_recording_is_the_same_world_with_other_people() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let after = waiting_and_paid(&app).await;
     assert_eq!((after.0 - before.0, after.1 - before.1), (pending.len(), records.len()));
+    let pending = records.iter().filter(|record| record["status"] == "PENDING").count();
+    let failed = records.iter().filter(|record| record["status"] == "FAILED").count();
+    assert!(pending > 0);
+    app.later(Duration::from_mins(1)).await;
+    let now_failed = app.count("SELECT count(*) FROM payout WHERE status = 'FAILED'").await;
+    assert_eq!(now_failed, i64::try_from(failed).unwrap(), "those that are pending are not voided");
     app.assert_every_shilling_is_accounted_for().await;
 
     let again = seed(file, app.data_dir().to_owned()).await.unwrap();

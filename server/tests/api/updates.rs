@@ -119,24 +119,25 @@ async fn an_open_page_hears_what_another_server_did() {
 }
 
 #[tokio::test]
-async fn only_who_made_a_payout_hears_that_it_settled_later() {
+async fn a_page_that_was_hidden_while_a_payout_settled_hears_of_it_when_it_comes_back() {
     let app = TestApp::start_with(&LIVE).await;
-    let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
-    let loan = app.approve_loan(20_000, "+254712000142").await;
-    let older = app.approve_loan(20_000, "+254712000143").await;
-    let (mut of_agent, mut of_admin) = (begun(&app, &agent).await, begun(&app, &admin).await);
+    let (agent, supervisor) = (app.sign_in("agent").await, app.sign_in("supervisor").await);
+    let (of_agent, mut watching) = (begun(&app, &agent).await, begun(&app, &supervisor).await);
+    let left_at = of_agent.id.clone();
+    drop(of_agent);
+    let loan = agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
-    let paid = if loan["approved_at"].as_str() > older["approved_at"].as_str() { &older } else { &loan };
-    app.as_time_passes_by(Duration::from_secs(1), agent.disburse(paid)).await;
+    app.as_time_passes_by(Duration::from_secs(1), agent.disburse(&loan)).await;
     for _ in 0..6 {
         app.later(Duration::from_mins(1)).await;
     }
-    assert_eq!(agent.status_of(paid).await, "FAILED");
-    of_agent.until("notifications").await;
+    assert_eq!(agent.status_of(&loan).await, "FAILED");
     // A later change, by which the other stream has told everything before it.
-    be_notified(&admin, "sw").await;
-    let told = of_admin.until("settings").await;
-    assert!(told.contains(&"loans".to_owned()));
+    app.set_console(Method::PATCH, "/staff/supervisor@mkopo.test", json!({"role": "admin"})).await;
+    watching.until("session").await;
+    let mut back = Stream::open(&app, &agent.token, Some(&left_at)).await;
+    let missed = ["loans", "notifications"].map(str::to_owned).to_vec();
+    assert_eq!(back.next().await, Some(("ready".to_owned(), missed)));
 }
 
 #[tokio::test]

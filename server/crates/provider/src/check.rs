@@ -31,6 +31,13 @@ pub struct Tried {
     pub unknown_fields: Vec<String>,
 }
 
+impl Tried {
+    fn new(what: impl Into<String>, call: String) -> Self {
+        let (violations, unknown_fields) = (Vec::new(), Vec::new());
+        Self { what: what.into(), call, status: None, violations, unknown_fields }
+    }
+}
+
 /// The loan that would be paid out.
 #[derive(Clone, Debug)]
 pub struct Chosen {
@@ -84,7 +91,7 @@ impl Check {
     /// Tries everything. `confirm` is asked whether the loan may be paid out; without it, no loan is.
     ///
     /// # Errors
-    /// A sentence if the sign-in is refused: nothing else can be tried then.
+    /// A sentence if the sign-in is refused: nothing else can be tried then. The errors of `confirm`.
     pub async fn run(
         mut self,
         credentials: Credentials,
@@ -115,20 +122,14 @@ impl Check {
         {
             self.ends_session(&token.into()).await;
         }
-        self.caller.call(&Caller::logout().with_token(&token)).await?;
+        // Everything has been tried: a failure here must not lose the report.
+        _ = self.caller.call(&Caller::logout().with_token(&token)).await;
         Ok(self.tried)
     }
 
     /// Makes a call, and checks its answer. Returns `None` if no answer arrived.
     async fn tries(&mut self, what: impl Into<String>, call: Call, expected: Expected) -> Option<Answer> {
-        let name = format!("{} {}", call.method, call.path);
-        let mut tried = Tried {
-            what: what.into(),
-            call: name,
-            status: None,
-            violations: Vec::new(),
-            unknown_fields: Vec::new(),
-        };
+        let mut tried = Tried::new(what, format!("{} {}", call.method, call.path));
         let answer = match self.caller.call(&call).await {
             Ok(answer) => answer,
             Err(error) => {
@@ -273,7 +274,12 @@ impl Check {
         token: &SecretString,
         confirm: &mut Confirm<'_>,
     ) -> anyhow::Result<()> {
-        let Some(chosen) = cheapest(pending) else { anyhow::bail!("there is no loan to pay out") };
+        const WHAT: &str = "Pay out a loan";
+        let Some(chosen) = cheapest(pending) else {
+            self.tried.push(Tried::new(WHAT, "POST /disbursements/{loan_id}/disburse".to_owned()));
+            self.violation("there is no loan to pay out");
+            return Ok(());
+        };
         if !confirm(&chosen)? {
             return Ok(());
         }
@@ -282,7 +288,7 @@ impl Check {
         let call = Call::post(path, body).with_token(token).with_header(KEY, self.key.clone());
         // Mobile money may refuse it: then nothing is paid.
         let expected = || status(&[200, 202, 422]);
-        let Some(first) = self.tries("Pay out a loan", call.clone(), expected()).await else { return Ok(()) };
+        let Some(first) = self.tries(WHAT, call.clone(), expected()).await else { return Ok(()) };
         let is_refused = first.status == StatusCode::UNPROCESSABLE_ENTITY;
         if is_refused && first.json()["code"] != "mobile_money_refused" {
             self.violation("the code is not mobile_money_refused");

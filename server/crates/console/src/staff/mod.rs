@@ -13,6 +13,7 @@ use lending::{
         AuthRefusal, Role, Staff,
         accounts::{self, NewAccount},
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH},
+        required_code::require_code,
         session,
     },
     events::{Entry, EventKind, Trail},
@@ -32,6 +33,7 @@ pub struct Account {
     pub phone_number: String,
     pub role: Role,
     pub is_active: bool,
+    pub sign_in_code_required: bool,
     pub created_at: UnixMillis,
     pub open_sessions: i64,
 }
@@ -42,6 +44,7 @@ pub struct Account {
 pub struct AccountChange {
     pub is_active: Option<bool>,
     pub role: Option<Role>,
+    pub sign_in_code_required: Option<bool>,
 }
 
 /// An account to open.
@@ -104,7 +107,8 @@ pub async fn open(sandbox: &Sandbox, account: AccountToOpen, trail: &Trail) -> R
 }
 
 const ACCOUNTS: &str = "
-    SELECT staff_id AS id, email, username, first_name, last_name, phone_number, role, is_active, created_at,
+    SELECT staff_id AS id, email, username, first_name, last_name, phone_number, role, is_active,
+           sign_in_code_required, created_at,
            (SELECT count(*) FROM session
             WHERE session.staff_id = staff.staff_id AND ended_at IS NULL AND expires_at > $1) AS open_sessions
     FROM staff WHERE CAST($2 AS TEXT) IS NULL OR email = $2 ORDER BY email";
@@ -130,20 +134,22 @@ const SET_ROLE: &str = "UPDATE staff SET role = $2, updated_at = $3 WHERE email 
 /// Changes an account. Deactivating it also ends its sessions.
 ///
 /// # Errors
-/// [`AuthRefusal::UserNotFound`].
+/// [`AuthRefusal::UserNotFound`]; [`Failure::BadField`] for sign-in codes that would reach nobody.
 pub async fn change(
     sandbox: &Sandbox,
     email: Email,
     change: AccountChange,
     trail: &Trail,
 ) -> Result<Account, Failure> {
-    let clock = sandbox.clock.clone();
+    let (clock, settings) = (sandbox.clock.clone(), sandbox.settings.clone());
     let entry = |kind| Entry::of(kind).about(email.as_str());
     let activity = change.is_active.map(|is_active| {
         entry(if is_active { EventKind::AccountActivated } else { EventKind::AccountDeactivated })
     });
     let role = change.role.map(|role| entry(EventKind::RoleChanged).with("role", role));
-    let entries = activity.into_iter().chain(role);
+    let codes = change.sign_in_code_required;
+    let codes = codes.map(|required| entry(EventKind::SignInCodeChanged).with("required", required));
+    let entries = activity.into_iter().chain(role).chain(codes);
     trail
         .write(sandbox.database.begin().await?, entries, async move |connection: &mut Connection| {
             let now = clock.now();
@@ -152,6 +158,10 @@ pub async fn change(
             }
             if let Some(role) = change.role {
                 query(SET_ROLE).bind(&email).bind(role).bind(now).execute(&mut *connection).await?;
+            }
+            if let Some(required) = change.sign_in_code_required {
+                let field = "sign_in_code_required";
+                require_code(connection, &settings, &email, field, required, now).await?;
             }
             one(connection, now, &email).await
         })

@@ -24,6 +24,7 @@ const SUCCESS: SuccessMessages = &[
     ("changed", "{} is updated."),
     ("activated", "{} can sign in again."),
     ("deactivated", "{} is deactivated and all its sessions are ended."),
+    ("codes_off", "{} signs in with the password alone from now on."),
     ("expired", "{} ended."),
 ];
 
@@ -59,8 +60,8 @@ fn listed(visit: &Visit, accounts: Vec<Account>) -> AnyView {
 }
 
 fn row(visit: &Visit, account: Account) -> AnyView {
-    let Account { id, email, first_name, last_name, phone_number, role, is_active, open_sessions, .. } =
-        account;
+    let Account { id, email, first_name, last_name, phone_number, role, .. } = account;
+    let Account { is_active, sign_in_code_required, open_sessions, .. } = account;
     let email = email.to_string();
     let button = |act, label: &'static str| {
         Button::new(act, label)
@@ -78,6 +79,8 @@ fn row(visit: &Visit, account: Account) -> AnyView {
     };
     let toggle = visit.button(toggle);
     let expire = (open_sessions > 0).then(|| visit.button(button("expire", "End sessions")));
+    let codes_off =
+        sign_in_code_required.then(|| visit.button(button("codes_off", "Turn off sign-in codes")));
     let current = role.to_string();
     let roles = ROLES
         .map(|role| view! { <option value=role selected=role == current>{role}</option> })
@@ -103,7 +106,7 @@ fn row(visit: &Visit, account: Account) -> AnyView {
                     </button>
                 </form>
             </td>
-            <td class="act"><div class="row">{toggle}{expire}</div></td>
+            <td class="act"><div class="row">{toggle}{expire}{codes_off}</div></td>
         </tr>
     }
     .into_any()
@@ -118,9 +121,16 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let sandbox = &visit.sandbox;
     let address = visit.sent.text("email");
     let email = || Email::parse(address).ok_or(AuthRefusal::UserNotFound);
-    let set_active = |is_active| AccountChange { is_active: Some(is_active), role: None };
+    let set_active = |is_active| AccountChange { is_active: Some(is_active), ..AccountChange::default() };
     let (message, change) = match visit.sent.text("act") {
-        "role" => ("changed", AccountChange { is_active: None, role: Some(visit.sent.named("role")?) }),
+        "role" => {
+            let role = Some(visit.sent.named("role")?);
+            ("changed", AccountChange { role, ..AccountChange::default() })
+        }
+        "codes_off" => {
+            let sign_in_code_required = Some(false);
+            ("codes_off", AccountChange { sign_in_code_required, ..AccountChange::default() })
+        }
         "activate" => ("activated", set_active(true)),
         "deactivate" => ("deactivated", set_active(false)),
         "expire" => {

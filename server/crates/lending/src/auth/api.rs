@@ -3,7 +3,7 @@
 use axum::{
     Extension, Json as Answer, Router,
     extract::FromRequestParts,
-    http::{HeaderValue, StatusCode, header, request::Parts},
+    http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
     middleware,
     response::{IntoResponse, Response},
     routing::{delete, get, post, put},
@@ -11,7 +11,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Auth, Role, Staff,
+    Auth, AuthRefusal, Role, Staff,
     browser::Browser,
     change_password::change_password,
     client_address::ClientAddress,
@@ -22,7 +22,6 @@ use super::{
     password_reset::{self, ResetRequest},
     profile::{Profile, ProfileChange, change_profile, profile},
     required_code::set_required_code,
-    session,
     session::Session,
     sign_in::{Credentials, SignedIn, sign_in},
 };
@@ -178,7 +177,12 @@ async fn logout(
     ClientAddress(address): ClientAddress,
     session: Session,
 ) -> Result<Response, Failure> {
-    session::end(&auth, session, address).await?;
+    let own = session.session_id.clone();
+    match end_own_session(&auth, session, address, own).await {
+        // It has ended meanwhile.
+        Err(failure) if matches!(failure.refusal(), Some(AuthRefusal::SessionNotFound(_))) => {}
+        ended => ended?,
+    }
     Ok((StatusCode::NO_CONTENT, [("clear-site-data", "\"cache\"")]).into_response())
 }
 
@@ -208,9 +212,10 @@ async fn put_password(
     ClientAddress(address): ClientAddress,
     session: Session,
     Json(PasswordChange { current_password, new_password }): Json<PasswordChange>,
-) -> Result<StatusCode, Failure> {
-    change_password(&auth, session, address, current_password.0, new_password.0).await?;
-    Ok(StatusCode::NO_CONTENT)
+) -> Result<(StatusCode, [(HeaderName, HeaderValue); 1]), Failure> {
+    let (current, new) = (current_password.0, new_password.0);
+    let device_cookie = change_password(&auth, session, address, current, new).await?;
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, device_cookie)]))
 }
 
 #[derive(Deserialize)]

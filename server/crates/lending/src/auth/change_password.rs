@@ -2,10 +2,11 @@
 
 use std::net::IpAddr;
 
+use axum::http::HeaderValue;
 use secrecy::SecretString;
 
 use super::{
-    Auth, Staff, new_password,
+    Auth, Staff, device, new_password,
     reauthentication::Reauthentication,
     session::{self, Session},
 };
@@ -13,7 +14,8 @@ use crate::events::EventKind;
 use base::error::Failure;
 use store::Connection;
 
-/// Sets a new password for the user of `session`, and ends their other sessions.
+/// Sets a new password for the user of `session`, and ends their other sessions. Returns the `Set-Cookie` by which the
+/// device is recognised from now on.
 ///
 /// # Errors
 /// [`crate::auth::AuthRefusal::PasswordTooShort`], [`crate::auth::AuthRefusal::PasswordTooEasy`], [`crate::auth::AuthRefusal::InvalidPassword`],
@@ -24,10 +26,12 @@ pub(super) async fn change_password(
     address: IpAddr,
     current: SecretString,
     new: SecretString,
-) -> Result<(), Failure> {
+) -> Result<HeaderValue, Failure> {
     new_password::check(&new, &session.staff.email, &auth.world.settings.brand)?;
     let asked = Reauthentication::of(auth, &session, address, current).await?;
     let password_hash = auth.passwords.hash(new).await?;
+    let staff = Staff { password_hash: password_hash.clone(), ..session.staff.clone() };
+    let device_cookie = device::set_cookie(auth, &staff, &session.session_id)?;
     let clock = auth.world.clock.clone();
     asked
         .change(auth, EventKind::PasswordChanged, async move |connection: &mut Connection, staff: Staff| {
@@ -35,5 +39,6 @@ pub(super) async fn change_password(
             let ended = session::end_others(connection, &session, &clock).await?;
             Ok(format!("{ended} other sessions ended"))
         })
-        .await
+        .await?;
+    Ok(device_cookie)
 }

@@ -12,10 +12,10 @@ use super::{Auth, Staff, fingerprint::Fingerprints};
 use base::{clock::UnixMillis, error::Failure};
 use web::accept;
 
-/// The lifetime of the cookie. Each sign-in sets a new one.
+/// The lifetime of the cookie. Each sign-in and each change of the password sets a new one.
 const LIFETIME: Duration = Duration::from_hours(180 * 24);
 
-/// The length of an id, which is as unpredictable as the token that it is derived from.
+/// The length of an id, which is unpredictable: a secret key is in it.
 const ID_LENGTH: usize = 32;
 
 /// The maximum length of the cookie that another provider sets.
@@ -70,10 +70,11 @@ impl DeviceCookie {
     }
 }
 
-/// Returns the `Set-Cookie` for a device that signed in as `staff` and received `token`.
-pub fn set_cookie(auth: &Auth, staff: &Staff, token: &str) -> Result<HeaderValue, Failure> {
+/// Returns the `Set-Cookie` for a device on which `staff` signed in or set a new password. `of_session` is the token or
+/// the id of its session, which no other device has.
+pub fn set_cookie(auth: &Auth, staff: &Staff, of_session: &str) -> Result<HeaderValue, Failure> {
     let ends_at = auth.world.clock.now().plus(LIFETIME).0.to_string();
-    let id = &auth.fingerprints.of(&["device id", token])[..ID_LENGTH];
+    let id = &auth.fingerprints.of(&["device id", of_session])[..ID_LENGTH];
     let signature = auth.fingerprints.of(&signed_parts(staff, &ends_at, id));
     let cookie = cookie(&format!("{ends_at}.{id}.{signature}"), auth.world.settings.behind_tls);
     HeaderValue::from_str(&cookie).map_err(Failure::internal)

@@ -38,7 +38,7 @@ const CODES_PER_ACCOUNT: Limit = Limit { attempts: 10, window: Duration::from_ho
 
 /// The maximum difference between servers' clocks. A window that ends later than this allows was opened
 /// before the clock was moved back, and no longer counts.
-const SKEW: Duration = Duration::from_mins(1);
+pub const SKEW: Duration = Duration::from_mins(1);
 
 /// An action whose attempts are counted, separately from those of other actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

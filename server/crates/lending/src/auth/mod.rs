@@ -20,7 +20,7 @@ mod password_reset;
 mod profile;
 mod reauthentication;
 mod refusal;
-mod required_code;
+pub mod required_code;
 pub mod session;
 pub mod sign_in;
 mod trail;

@@ -11,8 +11,13 @@ use super::{
     device::DeviceCookie,
     fingerprint::Fingerprints,
     limits::{self, Action, Caller},
+    trail::Visitor,
 };
-use crate::{outbox, world::Happened};
+use crate::{
+    events::{EventKind, NewEvent},
+    outbox,
+    world::Happened,
+};
 use base::{
     clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone::Msisdn, randomness::Randomness,
 };
@@ -102,15 +107,19 @@ pub async fn send(
             limits::check(&mut auth.world.database.read().await?, Action::Password, &caller, now).await?;
             let stored = staff.password_hash;
             let matches = auth.passwords.matches(password, Some(stored.clone())).await?;
-            Proof::Password { matches, stored }
+            let visitor = Visitor::new(&auth.fingerprints, auth.world.clock.unset_now(), &email, address);
+            Proof::Password { matches, stored, visitor }
         }
     };
     let request = Request { auth: auth.clone(), caller, email, purpose, proof, otp: otp.clone(), now };
-    let sent = auth
+    let (sent, event) = auth
         .world
         .database
         .write(async move |connection: &mut Connection| request.run(connection).await)
         .await?;
+    if let Some(event) = event {
+        event.log();
+    }
     auth.outbox.wake();
     if matches!(sent, Ruling::Granted) {
         auth.world.tell(Happened::CodeSent(otp.0));
@@ -125,6 +134,7 @@ enum Proof {
     Password {
         matches: bool,
         stored: String,
+        visitor: Visitor,
     },
 }
 
@@ -165,7 +175,8 @@ pub(super) async fn reset_phone(
 }
 
 impl Request {
-    async fn run(self, connection: &mut Connection) -> Result<Ruling, Failure> {
+    /// Returns the decision, and the event of a wrong password, to be logged after the commit.
+    async fn run(self, connection: &mut Connection) -> Result<(Ruling, Option<NewEvent>), Failure> {
         let Self { auth, caller, purpose, now, .. } = &self;
         let [request, sent, _] = purpose.actions();
         limits::check(connection, request, caller, *now).await?;
@@ -176,14 +187,17 @@ impl Request {
                 let is_inactive = missing_or_inactive.is_some();
                 let refusal =
                     if is_inactive { AuthRefusal::AccountInactive } else { AuthRefusal::UserNotFound };
-                return Ok(Ruling::Refused(refusal.into()));
+                return Ok((Ruling::Refused(refusal.into()), None));
             }
         };
-        if let Proof::Password { matches, stored } = &self.proof {
+        if let Proof::Password { matches, stored, visitor } = &self.proof {
             limits::check(connection, Action::Password, caller, *now).await?;
             if !matches || *stored != staff.password_hash {
-                limits::count(connection, Action::Password, caller, *now).await?;
-                return Ok(Ruling::Refused(AuthRefusal::InvalidPassword.into()));
+                let is_last = limits::count(connection, Action::Password, caller, *now).await?;
+                let refusal = AuthRefusal::InvalidPassword;
+                let (ruling, event) = visitor.refused(EventKind::SignInFailed, refusal, is_last);
+                event.add(connection).await?;
+                return Ok((ruling, Some(event)));
             }
         }
         let sent_at: Option<UnixMillis> = query_scalar(SENT_AT)
@@ -207,7 +221,7 @@ impl Request {
             .execute(&mut *connection)
             .await?;
         self.enqueue_message(connection, &staff).await?;
-        Ok(Ruling::Granted)
+        Ok((Ruling::Granted, None))
     }
 
     async fn enqueue_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {

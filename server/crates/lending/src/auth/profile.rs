@@ -66,11 +66,11 @@ const CHANGE_NAME: &str = "
     UPDATE staff SET first_name = $2, last_name = $3, updated_at = $4 WHERE staff_id = $1";
 
 /// Until a new number gets reset codes, `phone_before` stays the owner's, however often it is changed.
-const CHANGE: &str = "
-    UPDATE staff SET first_name = $2, last_name = $3, phone_number = $4, updated_at = $5,
-        phone_before = CASE WHEN phone_number = $4 OR phone_changed_at > $6 AND phone_changed_at <= $5
+const CHANGE_PHONE: &str = "
+    UPDATE staff SET phone_number = $2,
+        phone_before = CASE WHEN phone_number = $2 OR phone_changed_at > $4 AND phone_changed_at <= $3
             THEN phone_before ELSE phone_number END,
-        phone_changed_at = CASE WHEN phone_number = $4 THEN phone_changed_at ELSE $5 END
+        phone_changed_at = CASE WHEN phone_number = $2 THEN phone_changed_at ELSE $3 END
     WHERE staff_id = $1";
 
 impl ProfileChange {
@@ -110,10 +110,9 @@ impl Checked {
             .await
     }
 
-    async fn write(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
-        query(CHANGE)
-            .bind_all((&self.staff_id, &self.first_name, &self.last_name))
-            .bind_all((&self.phone_number, self.now, self.now.minus(otp::PHONE_SETTLES)))
+    async fn write_phone(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        query(CHANGE_PHONE)
+            .bind_all((&self.staff_id, &self.phone_number, self.now, self.now.minus(otp::PHONE_SETTLES)))
             .run(connection)
             .await
     }
@@ -170,7 +169,8 @@ async fn change_phone(
         .change(auth, EventKind::ProfileChanged, async move |connection: &mut Connection, staff: Staff| {
             accounts::check_phone(connection, &change.phone_number, &staff.staff_id).await?;
             warn_of_new_phone(&world, connection, &staff, change.now).await?;
-            change.write(connection).await?;
+            change.write_name(connection).await?;
+            change.write_phone(connection).await?;
             Ok(details.to_owned())
         })
         .await?;
@@ -190,21 +190,20 @@ async fn warn_of_new_phone(
     let body = format!(
         "Dear {},\n\n\
          the phone number of your {brand} account was changed. For 24 hours, password reset codes still go to \
-         the number before.\n\n\
+         the number that got them before.\n\n\
          If it was not you, reset your password now: that ends all sessions. Then tell your administrator.\n",
         outbox::name(&staff.first_name)
     );
     outbox::email(connection, randomness, now, &staff.email, &subject, &body, None).await?;
     // After two changes within 24 hours, the owner has neither of the new numbers.
-    let numbers =
-        BTreeSet::from([staff.phone_number.clone(), otp::reset_phone(connection, staff, now).await?]);
-    for before in numbers {
-        let Some(before) = Msisdn::parse(&before) else { continue };
+    let of_codes = otp::reset_phone(connection, staff, now).await?;
+    for before in BTreeSet::from([&staff.phone_number, &of_codes]) {
+        let Some(phone) = Msisdn::parse(before) else { continue };
+        let code = if *before == of_codes { ": for 24 hours, the code comes to this number" } else { "" };
         let body = format!(
-            "The phone number of your {brand} account was changed. If it was not you, reset your password now: \
-             for 24 hours, the code comes to this number."
+            "The phone number of your {brand} account was changed. If it was not you, reset your password now{code}."
         );
-        outbox::sms(connection, randomness, now, &before, &body, None).await?;
+        outbox::sms(connection, randomness, now, &phone, &body, None).await?;
     }
     Ok(())
 }

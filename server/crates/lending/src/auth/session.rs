@@ -8,10 +8,7 @@ use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 
 use super::{Auth, AuthRefusal, Staff, browser::Browser, hs256};
-use crate::{
-    events::{EventKind, NewEvent},
-    world::World,
-};
+use crate::world::World;
 use base::{
     clock::{Clock, UnixMillis},
     error::Failure,
@@ -150,32 +147,6 @@ impl NewSession {
             .run(connection)
             .await
     }
-}
-
-const END: &str = "UPDATE session SET ended_at = $2 WHERE session_id = $1 AND ended_at IS NULL";
-
-/// Ends the session of somebody who signs out at `address`. Its token is invalid from now on.
-pub async fn end(auth: &Auth, session: Session, address: IpAddr) -> Result<(), Failure> {
-    let world = &auth.world;
-    let (now, at) = (world.clock.now(), world.clock.unset_now());
-    let Session { session_id, staff } = session;
-    let event = NewEvent::new(at, EventKind::SignedOut, staff.email.as_str(), Some(address))
-        .of_account(&auth.fingerprints.of_account(&staff.email));
-    let ended = world
-        .database
-        .write(async move |connection: &mut Connection| {
-            let ended = query(END).bind(session_id).bind(now).execute(&mut *connection).await?;
-            if ended == 0 {
-                return Ok(None);
-            }
-            event.add(connection).await?;
-            Ok(Some(event))
-        })
-        .await?;
-    if let Some(event) = ended {
-        event.log();
-    }
-    Ok(())
 }
 
 const END_OTHERS: &str = "

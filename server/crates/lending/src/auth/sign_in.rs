@@ -9,17 +9,17 @@ use secrecy::SecretString;
 use serde::Serialize;
 
 use super::{
-    Auth, AuthRefusal, Role, Ruling, Staff,
+    Auth, AuthRefusal, Role, Staff,
     browser::Browser,
     client_address::ClientAddress,
     device::{self, DeviceCookie},
     limits::{self, Action, Caller},
     otp::{Attempt, Otp, Purpose, Verdict},
-    session::{self, NewSession},
+    session,
     trail::Visitor,
 };
-use crate::events::{self, EventKind, NewEvent};
-use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId};
+use crate::events::{self, EventKind};
+use base::{email::Email, error::Failure, ids::StaffId};
 use store::Connection;
 
 /// A user who has signed in, with their token.
@@ -86,86 +86,48 @@ pub async fn sign_in(
     credentials: Credentials,
 ) -> Result<SignedIn, Failure> {
     let Credentials { email, password, otp, device, browser } = credentials;
-    let fingerprints = &auth.fingerprints;
-    let mut caller = Caller::new(fingerprints, &email, address);
-    let visitor = Visitor::new(fingerprints, auth.world.clock.unset_now(), &email, address);
+    let fingerprints = auth.fingerprints.clone();
+    let mut caller = Caller::new(&fingerprints, &email, address);
+    let visitor = Visitor::new(&fingerprints, auth.world.clock.unset_now(), &email, address);
     let (staff, length) = {
         let now = auth.world.clock.now();
         let mut reader = auth.world.database.read().await?;
         let staff = Staff::by_email(&mut reader, &email).await?;
-        caller = caller.on(fingerprints, &device, staff.as_ref(), now);
+        caller = caller.on(&fingerprints, &device, staff.as_ref(), now);
         // Callers over the limit must not reach the expensive hashing.
         limits::check(&mut reader, Action::Password, &caller, now).await?;
         (staff, session::length(&auth.world, &mut reader).await?)
     };
     let stored = staff.as_ref().map(|staff| staff.password_hash.clone());
-    let matches = auth.passwords.matches(password, stored).await?;
+    let matches = auth.passwords.matches(password, stored.clone()).await?;
 
     let now = auth.world.clock.now();
     let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
     let prepare = |staff: &Staff| session::prepare(auth, staff, length, address, browser);
     let (session, token) = staff.as_ref().map(prepare).transpose()?.unzip();
-    let decision = Decision {
-        auth: auth.clone(),
-        staff: staff.clone(),
-        matches,
-        attempt: otp.map(|otp| Attempt {
-            staff_id,
-            purpose: Purpose::SignIn,
-            otp,
-            caller: caller.clone(),
-            now,
-        }),
-        session,
-        caller,
-        visitor,
-        now,
-    };
-    let decide = async move |connection: &mut Connection| decision.apply(connection).await;
-    events::write(&auth.world.database, decide).await?.into_result()?;
-    let (staff, token) = staff.zip(token).ok_or(AuthRefusal::UserNotFound)?;
-    tracing::info!(staff.id = %staff.staff_id, "session.opened");
-    let device_cookie = device::set_cookie(auth, &staff, &token)?;
-    Ok(SignedIn { token, staff, device_cookie })
-}
-
-/// The facts after the password check. The decision and the count are one transaction.
-struct Decision {
-    auth: Auth,
-    staff: Option<Staff>,
-    matches: bool,
-    attempt: Option<Attempt>,
-    session: Option<NewSession>,
-    caller: Caller,
-    visitor: Visitor,
-    now: UnixMillis,
-}
-
-impl Decision {
-    async fn apply(self, connection: &mut Connection) -> Result<(Ruling, NewEvent), Failure> {
+    let attempt =
+        otp.map(|otp| Attempt { staff_id, purpose: Purpose::SignIn, otp, caller: caller.clone(), now });
+    let (is_known, has_live_screens) = (staff.is_some(), auth.world.settings.has_live_screens());
+    // The decision and the count are one transaction.
+    events::write(&auth.world.database, async move |connection: &mut Connection| {
         const FAILED: EventKind = EventKind::SignInFailed;
-        let Self { auth, staff, matches, attempt, session, caller, visitor, now } = self;
         limits::check(connection, Action::Password, &caller, now).await?;
+        // The password may have been reset, or the account deactivated, during the check.
+        let staff = Staff::by_email(connection, &email).await?;
+        let staff = staff.filter(|now| matches && Some(&now.password_hash) == stored.as_ref());
         let (Some(staff), Some(session)) = (staff, session) else {
             let is_last = limits::count(connection, Action::Password, &caller, now).await?;
-            return Ok(visitor.refused(FAILED, AuthRefusal::UserNotFound, is_last));
-        };
-        // The password may have been reset, or the account deactivated, during the check.
-        let staff_now = Staff::by_email(connection, &staff.email).await?;
-        let staff_now = staff_now.filter(|now| now.password_hash == staff.password_hash);
-        let Some(staff) = staff_now.filter(|_| matches) else {
-            let is_last = limits::count(connection, Action::Password, &caller, now).await?;
-            return Ok(visitor.refused(FAILED, AuthRefusal::InvalidPassword, is_last));
+            let refusal = if is_known { AuthRefusal::InvalidPassword } else { AuthRefusal::UserNotFound };
+            return Ok(visitor.refused(FAILED, refusal, is_last));
         };
         if !staff.is_active {
             return Ok(visitor.refused(FAILED, AuthRefusal::AccountInactive, false));
         }
-        let needs_code = auth.world.settings.has_live_screens() && staff.sign_in_code_required;
-        if attempt.is_none() && needs_code {
+        if attempt.is_none() && has_live_screens && staff.sign_in_code_required {
             return Ok(visitor.refused(FAILED, AuthRefusal::CodeRequired, false));
         }
         if let Some(attempt) = &attempt
-            && let Verdict::Wrong { is_last } = attempt.verify(connection, &auth.fingerprints).await?
+            && let Verdict::Wrong { is_last } = attempt.verify(connection, &fingerprints).await?
         {
             return Ok(visitor.refused(FAILED, AuthRefusal::InvalidCode, is_last));
         }
@@ -173,5 +135,11 @@ impl Decision {
         session.insert(connection).await?;
         let details = if attempt.is_some() { "with password and code" } else { "with password" };
         Ok(visitor.granted(EventKind::SignedIn, &staff, details))
-    }
+    })
+    .await?
+    .into_result()?;
+    let (staff, token) = staff.zip(token).ok_or(AuthRefusal::UserNotFound)?;
+    tracing::info!(staff.id = %staff.staff_id, "session.opened");
+    let device_cookie = device::set_cookie(auth, &staff, &token)?;
+    Ok(SignedIn { token, staff, device_cookie })
 }

@@ -66,11 +66,16 @@ impl Recording {
     }
 
     /// Adds the loans and payouts, with deactivated accounts for the staff who made them, whose password
-    /// nobody knows (`hash`). Returns the numbers of loans and payouts added.
+    /// nobody knows (`hash`). Pending payouts are paid a day after `now`. Returns the numbers of loans and payouts added.
     ///
     /// # Errors
     /// [`Failure::BadField`] for the field `recording`, and errors of the database.
-    pub async fn add(self, database: &Database, hash: &str) -> Result<(usize, usize), Failure> {
+    pub async fn add(
+        self,
+        database: &Database,
+        hash: &str,
+        now: UnixMillis,
+    ) -> Result<(usize, usize), Failure> {
         let payouts = self.payouts()?;
         let loans = self.loans(&payouts)?;
         let counts = (loans.len(), payouts.len());
@@ -89,7 +94,7 @@ impl Recording {
         }
         let staff = staff.into_values().map(|(email, payout)| Row::Staff(email, payout));
         let rows = staff.chain(loans.into_iter().map(Row::Loan)).chain(payouts.into_iter().map(Row::Payout));
-        write(database, rows.collect(), hash).await?;
+        write(database, rows.collect(), hash, now).await?;
         Ok(counts)
     }
 
@@ -181,7 +186,7 @@ enum Row {
 
 impl Row {
     /// Adds the row. Nobody knows the password of an account whose hash is `hash`.
-    async fn add(self, connection: &mut Connection, hash: &str) -> Result<(), Failure> {
+    async fn add(self, connection: &mut Connection, hash: &str, now: UnixMillis) -> Result<(), Failure> {
         match self {
             Self::Staff(email, payout) => {
                 query(ADD_STAFF)
@@ -191,40 +196,44 @@ impl Row {
                     .await?;
             }
             Self::Loan((loan, disbursed_at)) => loans::add(connection, &loan, disbursed_at).await?,
-            Self::Payout(payout) => add_payout(connection, payout).await?,
+            Self::Payout(payout) => add_payout(connection, payout, now).await?,
         }
         Ok(())
     }
 }
 
 /// Adds `rows` in batches.
-async fn write(database: &Database, rows: Vec<Row>, hash: &str) -> Result<(), Failure> {
+async fn write(database: &Database, rows: Vec<Row>, hash: &str, now: UnixMillis) -> Result<(), Failure> {
     let mut rows = rows.into_iter().peekable();
     while rows.peek().is_some() {
         let mut transaction = database.begin().await?;
         for row in rows.by_ref().take(BATCH) {
-            row.add(&mut transaction, hash).await.map_err(refused)?;
+            row.add(&mut transaction, hash, now).await.map_err(refused)?;
         }
         transaction.commit().await?;
     }
     Ok(())
 }
 
-async fn add_payout(connection: &mut Connection, payout: Record) -> Result<(), Failure> {
+async fn add_payout(connection: &mut Connection, payout: Record, now: UnixMillis) -> Result<(), Failure> {
     const PAID: &str = "0";
-    let is_paid = payout.status == PayoutStatus::Completed;
-    let receipt = is_paid.then(|| payout.mpesa_ref.unwrap_or_else(|| payout.transaction_id.to_uppercase()));
+    let (is_paid, is_failed) =
+        (payout.status == PayoutStatus::Completed, payout.status == PayoutStatus::Failed);
+    let receipt =
+        (!is_failed).then(|| payout.mpesa_ref.unwrap_or_else(|| payout.transaction_id.to_uppercase()));
     query(ADD_PAYOUT)
         .bind_all((&payout.id, &payout.loan_id, &payout.transaction_id, payout.amount))
-        .bind_all((&payout.phone, payout.status, &receipt, is_paid.then_some(PAID)))
-        .bind(payout.error_message.filter(|_| payout.status == PayoutStatus::Failed))
+        .bind_all((&payout.phone, payout.status, receipt.as_ref().filter(|_| is_paid)))
+        .bind_all((is_paid.then_some(PAID), payout.error_message.filter(|_| is_failed)))
         .bind_all((&payout.user_id, payout.created_at, payout.processed_at))
         .execute(&mut *connection)
         .await?;
+    // A payout of which mobile money knows nothing would soon be voided.
     if let Some(receipt) = receipt {
         query(ADD_PAYMENT)
             .bind_all((&payout.transaction_id, receipt, &payout.phone, payout.amount))
-            .bind_all((PAID, payout.created_at, payout.processed_at, &payout.loan_id))
+            .bind_all((PAID, payout.created_at, payout.processed_at.unwrap_or_else(|| now.plus(DAY))))
+            .bind(&payout.loan_id)
             .execute(connection)
             .await?;
     }

@@ -7,13 +7,15 @@ mod messages;
 
 pub use messages::{Later, tell};
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::{
-    auth::session::{self, Session},
+    auth::{
+        limits::SKEW,
+        session::{self, Session},
+    },
     world::World,
 };
 use base::{
@@ -56,7 +58,8 @@ pub struct Notifications {
     notifications: Vec<Notification>,
 }
 
-const READ_UNTIL: &str = "SELECT read_until FROM notification_read WHERE staff_id = $1";
+/// A later time was stored before the clock was set back, and hides nothing.
+const READ_UNTIL: &str = "SELECT read_until FROM notification_read WHERE staff_id = $1 AND read_until <= $2";
 
 /// A payout that took 8 seconds was not settled when its call was answered.
 const PAYOUTS: &str = "
@@ -88,9 +91,10 @@ const UNREAD_PAYOUTS: &str = "
 /// The latest notifications of `staff_id`, the newest first.
 pub async fn latest(world: &World, staff_id: &StaffId) -> Result<Notifications, Failure> {
     let mut reader = world.database.read().await?;
-    let since = world.clock.now().minus(KEPT);
+    let now = world.clock.now();
+    let since = now.minus(KEPT);
     let read_until: Option<UnixMillis> =
-        query_scalar(READ_UNTIL).bind(staff_id).fetch_optional(&mut reader).await?;
+        query_scalar(READ_UNTIL).bind(staff_id).bind(now.plus(SKEW)).fetch_optional(&mut reader).await?;
     let mut notifications: Vec<Notification> =
         query_as(PAYOUTS).bind(staff_id).bind(since).bind(LISTED).fetch_all(&mut reader).await?;
     let loans: Vec<Notification> = query_as(LOANS).bind(since).bind(LISTED).fetch_all(&mut reader).await?;
@@ -108,61 +112,24 @@ pub async fn latest(world: &World, staff_id: &StaffId) -> Result<Notifications, 
     Ok(Notifications { unread, unread_approved, approved, read_until, notifications })
 }
 
-/// The newest loan and the newest payouts, compared to find additions.
-#[derive(Clone, Debug, Default)]
-pub struct Newest {
-    /// The id of the newest loan.
-    pub loan: Option<String>,
-    /// The number of notifications of each user, and the time of the last one.
-    by_staff: HashMap<String, (i64, UnixMillis)>,
-}
-
-const NEWEST_LOAN: &str = "
-    SELECT loan_id FROM loan WHERE status = 'APPROVED' ORDER BY approved_at DESC, loan_id DESC LIMIT 1";
-
-const NEWEST_PAYOUTS: &str = "
-    SELECT staff_id, count(*), max(processed_at) FROM payout
-    WHERE staff_id IN (SELECT value ->> 'id' FROM json_each($1))
-      AND processed_at > $2 AND processed_at - created_at >= 8000
-    GROUP BY staff_id";
-
-/// Returns the newest loan, and the newest notifications of `staff`.
-pub async fn newest(connection: &mut Connection, staff: &[&str], now: UnixMillis) -> Result<Newest, Failure> {
-    let asked: Vec<Value> = staff.iter().map(|id| json!({ "id": id })).collect();
-    let loan: Option<String> = query_scalar(NEWEST_LOAN).fetch_optional(&mut *connection).await?;
-    let payouts: Vec<(String, i64, UnixMillis)> = query_as(NEWEST_PAYOUTS)
-        .bind_all((Value::from(asked).to_string(), now.minus(KEPT)))
-        .fetch_all(connection)
-        .await?;
-    let by_staff = payouts.into_iter().map(|(staff_id, count, at)| (staff_id, (count, at))).collect();
-    Ok(Newest { loan, by_staff })
-}
-
-impl Newest {
-    /// Returns the users for whom something was added since `before`.
-    pub fn staff_unlike<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
-        let changed = self.by_staff.iter().filter(|(id, newest)| before.by_staff.get(*id) != Some(newest));
-        changed.map(|(id, _)| id.as_str())
-    }
-}
-
 const MARK: &str = "
     INSERT INTO notification_read (staff_id, read_until) VALUES ($1, $2)
     ON CONFLICT (staff_id) DO UPDATE SET read_until = excluded.read_until
-        WHERE notification_read.read_until < excluded.read_until";
+        WHERE notification_read.read_until < excluded.read_until OR notification_read.read_until > $3";
 
 /// Marks the notifications of `session`'s user until a time as read.
 ///
 /// # Errors
 /// [`crate::auth::AuthRefusal::NoSession`].
 pub async fn mark_read(world: &World, session: Session, until: UnixMillis) -> Result<(), Failure> {
+    let now = world.clock.now();
     // Later notifications can't have been read yet.
-    let until = until.min(world.clock.now());
+    let until = until.min(now);
     world
         .database
         .write_in_turn(async move |connection: &mut Connection| {
             session::check_open(connection, &session.session_id).await?;
-            Ok(query(MARK).bind(&session.staff.staff_id).bind(until).run(connection).await?)
+            Ok(query(MARK).bind_all((&session.staff.staff_id, until, now.plus(SKEW))).run(connection).await?)
         })
         .await
 }

@@ -68,9 +68,6 @@ struct Seen {
     /// The latest changes of the topics that everybody shares.
     loans: u64,
     settings: u64,
-    /// The latest change to the notifications of everybody, and of single users.
-    notifications: u64,
-    notifications_of: HashMap<Arc<str>, u64>,
     /// The latest change to the accounts of single users.
     accounts: HashMap<Arc<str>, u64>,
 }
@@ -216,12 +213,12 @@ impl Drop for Place {
 impl Seen {
     /// The topics that have changed for `staff_id` since change `number`.
     fn topics_since(&self, number: u64, staff_id: &str) -> Vec<Topic> {
-        let own = |of: &HashMap<Arc<str>, u64>| of.get(staff_id).copied().unwrap_or_default();
         [
             (self.loans, Topic::Loans),
-            (self.notifications.max(own(&self.notifications_of)), Topic::Notifications),
+            // They are derived from the lists, and their read marks are told as settings.
+            (self.loans.max(self.settings), Topic::Notifications),
             (self.settings, Topic::Settings),
-            (own(&self.accounts), Topic::Session),
+            (self.accounts.get(staff_id).copied().unwrap_or_default(), Topic::Session),
         ]
         .into_iter()
         .filter(|(changed, _)| *changed > number)

@@ -11,10 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Seen, Updates};
-use crate::{
-    notifications::{self, Newest},
-    rules::{self, PortalRules},
-};
+use crate::rules::{self, PortalRules};
 use base::error::Failure;
 use store::{Connection, query_as, query_scalar, version::Version};
 use web::ready_body::Digest;
@@ -34,7 +31,6 @@ struct Before {
     version: Option<Version>,
     lists: Option<[Digest; 2]>,
     settings: Option<(PortalRules, String)>,
-    newest: Newest,
     accounts: HashMap<Arc<str>, String>,
     sessions_checked_at: Option<Instant>,
 }
@@ -91,10 +87,6 @@ async fn look(
     let portal_rules = rules::all(&updates.0.world, &mut reader).await?;
     let settings_now = Some((portal_rules, query_scalar(PREFERENCES).fetch_one(&mut reader).await?));
     let settings = before.settings != settings_now;
-    let staff: Vec<&str> = open.iter().map(|(_, staff_id)| &**staff_id).collect();
-    let newest = notifications::newest(&mut reader, &staff, updates.0.world.clock.now()).await?;
-    let told_all = settings || newest.loan != before.newest.loan;
-    let told_to: HashSet<Arc<str>> = newest.staff_unlike(&before.newest).map(Arc::from).collect();
     let accounts: Vec<(String, String)> = query_as(ACCOUNTS).fetch_all(&mut reader).await?;
     let accounts = accounts.into_iter().map(|(id, account)| (id.into(), account)).collect();
     let changed_accounts = unlike(&accounts, &before.accounts);
@@ -103,7 +95,6 @@ async fn look(
         version: Some(version),
         lists: Some(lists),
         settings: settings_now,
-        newest,
         accounts,
         sessions_checked_at: before.sessions_checked_at,
     };
@@ -112,10 +103,10 @@ async fn look(
         updates.tell(|seen| seen.latest += 1);
         return Ok(false);
     }
-    if !(loans || settings || told_all || !told_to.is_empty() || !changed_accounts.is_empty()) {
+    if !(loans || settings || !changed_accounts.is_empty()) {
         return Ok(false);
     }
-    updates.tell(|seen| seen.add(loans, settings, told_all, told_to, changed_accounts));
+    updates.tell(|seen| seen.add(loans, settings, changed_accounts));
     Ok(true)
 }
 
@@ -161,28 +152,13 @@ async fn end_sessions(
 
 impl Seen {
     /// Adds a change.
-    fn add(
-        &mut self,
-        loans: bool,
-        settings: bool,
-        notifications: bool,
-        told_to: HashSet<Arc<str>>,
-        accounts: Vec<Arc<str>>,
-    ) {
+    fn add(&mut self, loans: bool, settings: bool, accounts: Vec<Arc<str>>) {
         self.latest += 1;
         if loans {
             self.loans = self.latest;
         }
         if settings {
             self.settings = self.latest;
-        }
-        if notifications {
-            self.notifications = self.latest;
-            // The change for everybody is later than all changes for single users.
-            self.notifications_of = HashMap::new();
-        }
-        for staff_id in told_to {
-            self.notifications_of.insert(staff_id, self.latest);
         }
         for staff_id in accounts {
             self.accounts.insert(staff_id, self.latest);

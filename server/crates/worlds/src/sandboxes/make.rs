@@ -90,7 +90,7 @@ impl Sandboxes {
         let setting = Setting::at(wish.now, wish.is_frozen, now);
         self.databases.create(&id, &template, setting).await?;
         if let Some(recording) = wish.recording.clone()
-            && let Err(failure) = self.add_recording(&id, recording).await
+            && let Err(failure) = self.add_recording(&id, recording, wish.now.unwrap_or(now)).await
         {
             self.databases.delete(&id).await?;
             return Err(failure);
@@ -126,10 +126,10 @@ impl Sandboxes {
         Ok(Made { record, token })
     }
 
-    async fn add_recording(&self, id: &str, recording: Recording) -> Result<(), Failure> {
+    async fn add_recording(&self, id: &str, recording: Recording, now: UnixMillis) -> Result<(), Failure> {
         let hash = self.templates.unknown_hash(&self.randomness).await?;
         let database = self.databases.open(id).await?;
-        let added = recording.add(&database, &hash).await;
+        let added = recording.add(&database, &hash, now).await;
         database.close().await;
         added.map(|_| ())
     }
