@@ -183,13 +183,15 @@ function start(args = [], given = env) {
 }
 
 test('the program stays once the build is published, is healthy then, and stops at once', async () => {
-  answers = [[409, { code: 'no_portal', error: 'No shell is there yet.' }], LIVE];
+  answers = [[409, { code: 'no_portal', error: 'No shell is there yet.' }]];
   const outcome = join(folder, 'mfe-kit-deployed');
   const started = start();
-  await vi.waitFor(() => expect(started.said).toContain('waits'), 10_000);
+  await vi.waitFor(() => expect(started.said).toContain('waits'), 20_000);
   expect(existsSync(outcome)).toBe(false);
-  await vi.waitFor(() => expect(existsSync(outcome)).toBe(true), 10_000);
-  expect(started.said).toBe(`${BUILD} waits: No shell is there yet.\n${BUILD} is live.\n`);
+  answers = [LIVE];
+  await vi.waitFor(() => expect(existsSync(outcome)).toBe(true), 20_000);
+  const said = `${BUILD} waits: No shell is there yet.\n${BUILD} is live.\n`;
+  await vi.waitFor(() => expect(started.said).toBe(said), 20_000);
   const code = new Promise((resolve) => started.program.on('exit', resolve));
   started.program.kill('SIGTERM');
   expect(await code).toBe(0);
@@ -198,7 +200,7 @@ test('the program stays once the build is published, is healthy then, and stops 
 test('the program takes --insecure', async () => {
   answers = [LIVE];
   const started = start(['--insecure'], { ...env, MKOPO_PORTAL: elsewhere() });
-  await vi.waitFor(() => expect(started.said).toBe(`${BUILD} is live.\n`), 10_000);
+  await vi.waitFor(() => expect(started.said).toBe(`${BUILD} is live.\n`), 20_000);
   started.program.kill('SIGTERM');
 });
 

@@ -50,7 +50,7 @@ describe.for([
     answer('post', path, 200, signedIn());
     const ended = answer('post', '/api/v1/auth/logout', 204, undefined);
     await expect(signIn()).rejects.toThrow('The browser did not store the session');
-    await vi.waitFor(() => expect(ended).toHaveLength(1));
+    await expect.poll(() => ended).toHaveLength(1);
     expect(ended[0]?.headers.get('Authorization')).toBe(`Bearer ${signedIn().user.token}`);
     expect(session.state.status).toBe('signed-out');
   });
@@ -61,7 +61,7 @@ describe.for([
     answer('get', '/api/v1/preferences', 200, preferences());
     const read = answer('get', '/api/v1/auth/me', 200, currentUser());
     await signIn();
-    await vi.waitFor(() => expect(read).toHaveLength(1));
+    await expect.poll(() => read).toHaveLength(1);
     const { name, role } = signedIn().user;
     expect(session.state.user).toMatchObject({ name, role });
   });

@@ -154,7 +154,7 @@ test('a screen is open when its data has arrived', async () => {
   const loans = answer('get', PENDING, 200, [], { until: held.back });
   screenAct.open('/loans/:id', false);
   const read = drawScreen();
-  await vi.waitFor(() => expect(loans).toHaveLength(1));
+  await expect.poll(() => loans).toHaveLength(1);
   expect(ended).toEqual([]);
   held.release();
   await read;

@@ -505,30 +505,17 @@ async fn every_error_of_mkopo_user_is_one_sentence() {
 #[tokio::test]
 async fn an_account_that_could_be_mistaken_for_another_is_not_added() {
     let app = TestApp::start().await;
-    let add = async |email: &str, first_name: &str, phone: &str| {
+    let add = async |first_name: &str, phone: &str| {
         let arguments = ["--last-name", "Otieno", "--role", "agent", "--password-stdin", "--phone", phone];
-        let arguments = [&[email, "--first-name", first_name], &arguments[..]].concat();
+        let arguments = [&["achieng@example.com", "--first-name", first_name], &arguments[..]].concat();
         add_user(&test_store::options(app.data_dir()), &arguments, "Kahawa-2026\n").await
     };
-    let said = [
-        error_line(&add("achieng@example.com", "Achieng", "\u{202a}0711 000 003\u{202c}").await),
-        error_line(&add("wanjikũ@mkopo.test", "Wanjikũ", "0712 345 678").await),
-        error_line(&add("wanjiku@[127.0.0.1]", "Wanjikũ", "0712 345 678").await),
-    ];
-    assert_snapshot!(said.join("\n"), @"
-    mkopo: the account could not be opened: Another account has this phone number.
-    mkopo: the account could not be opened: email must have only ASCII letters before the @, and a domain after it: few mail servers take others.
-    mkopo: the account could not be opened: email must have only ASCII letters before the @, and a domain after it: few mail servers take others.
-    ");
-    for name in ["Achieng\u{202e}", "Achi\neng", "Achi\u{200b}eng"] {
-        let refused = add("achieng@example.com", name, "0712 345 678").await;
-        let said = String::from_utf8_lossy(&refused.stderr);
-        let reason = "give a name of at least one letter, without characters that can't be seen";
-        assert!(
-            !refused.status.success() && said.contains("--first-name") && said.contains(reason),
-            "{said:?}"
-        );
-    }
+    let taken = add("Achieng", "\u{202a}0711 000 003\u{202c}").await;
+    assert_snapshot!(error_line(&taken), @"mkopo: the account could not be opened: Another account has this phone number.");
+    let refused = add("Achieng\u{202e}", "0712 345 678").await;
+    let said = String::from_utf8_lossy(&refused.stderr);
+    let reason = "give a name of at least one letter, without characters that can't be seen";
+    assert!(!refused.status.success() && said.contains("--first-name") && said.contains(reason), "{said:?}");
     let accounts = app.console(Method::GET, "/staff", None).await.json();
     assert_eq!(accounts.as_array().unwrap().len(), 4, "those of the demo");
 }

@@ -72,17 +72,6 @@ async fn a_name_that_no_file_can_have_is_a_page_or_missing_and_never_an_error() 
     }
 }
 
-// S-28, S-84
-#[tokio::test]
-async fn no_folder_is_redirected_to() {
-    let (app, _portal) = slices::started().await;
-    for path in ["/assets", "//assets", "/slices", "/slices/mfe-auth", "//slices/mfe-auth"] {
-        let answer = app.call(Method::GET, path, None).await;
-        assert!(!answer.status.is_redirection(), "{path}: {}", answer.status);
-        assert!(!answer.headers.contains_key("location"), "{path}");
-    }
-}
-
 /// U+FDFA is 18 letters in a domain name (IDNA): the largest body of them would keep the server busy for seconds.
 // S-113
 #[tokio::test]

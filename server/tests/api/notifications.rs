@@ -151,7 +151,7 @@ async fn many_approved_loans_displace_no_payout() {
     let agent = app.sign_in("agent").await;
     app.set_console(Method::PUT, "/scenario", json!({"next": ["lost_unpaid"]})).await;
     let loan = app.approve_loan(12_500, "+254712000121").await;
-    agent.disburse(&loan).await;
+    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, StatusCode::ACCEPTED);
     app.later(Duration::from_mins(2)).await;
     let failed = async || {
         let all = notifications(&agent).await;

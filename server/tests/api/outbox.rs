@@ -155,6 +155,7 @@ async fn an_email_that_is_refused_permanently_is_given_up_and_deleted_after_90_d
     let outcome = (message.is_sent, message.attempts, message.next_attempt_at);
     assert_eq!(outcome, (false, 1, None), "{error}");
     assert!(error.contains("no such user"), "{error}");
+    app.sandbox.server.metrics.refresh(&app.sandbox.slices).await;
     assert!(app.metrics().await.contains("mkopo_outbox_waiting 0\n"));
 
     app.clock.advance(Duration::from_hours(24 * 90));

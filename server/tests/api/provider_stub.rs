@@ -7,7 +7,7 @@ use rustls::{
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
 };
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
     net::TcpListener,
     task::JoinHandle,
 };
@@ -104,11 +104,11 @@ impl Drop for Stub {
 }
 
 async fn talk(
-    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
     reply: &(dyn Fn(&str) -> Reply + Send + Sync),
     log: &Mutex<Vec<String>>,
 ) -> Option<()> {
-    let mut head = Vec::new();
+    let (mut stream, mut head) = (BufReader::new(stream), Vec::new());
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);
     }

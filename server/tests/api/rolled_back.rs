@@ -235,6 +235,7 @@ async fn a_roll_back_goes_to_no_build_that_was_taken_back_aborted_or_never_live(
         assert_eq!(versions(&app).await, (json!(live), previous));
     }
     assert_eq!(roll_back(&app, "mfe-loans").await.failure().1, "no_previous_build");
+    assert_eq!(activate(&app, "mfe-loans", "0.6.0").await.json()["previous"], "0.1.0");
 }
 
 #[tokio::test]

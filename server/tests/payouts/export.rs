@@ -149,7 +149,9 @@ fn an_exported_payout_is_one_trace_and_what_settles_it_after_a_kill_links_to_it(
     let named =
         [receiver.variables().as_slice(), &[("OTEL_RESOURCE_ATTRIBUTES", "service.name=second")]].concat();
     let second = Server::start_with(&named, &store);
-    let spans = receiver.spans_with("settlement", is_named("settle"));
+    receiver.spans_with("settlement", is_named("settle"));
+    // What it is a part of ends later.
+    let spans = receiver.spans_with("asking again", is_named("ask again"));
     let span = |name| spans.iter().find(|span| is_named(name)(span)).unwrap();
     assert_eq!(span("confirm a payout")["traceId"], TRACE);
     assert_eq!(span("claim")["traceId"], TRACE);
