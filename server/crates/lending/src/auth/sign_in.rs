@@ -83,9 +83,8 @@ pub struct Credentials {
 pub async fn sign_in(
     auth: &Auth,
     ClientAddress(address): ClientAddress,
-    credentials: Credentials,
+    Credentials { email, password, otp, device, browser }: Credentials,
 ) -> Result<SignedIn, Failure> {
-    let Credentials { email, password, otp, device, browser } = credentials;
     let fingerprints = auth.fingerprints.clone();
     let mut caller = Caller::new(&fingerprints, &email, address);
     let visitor = Visitor::new(&fingerprints, auth.world.clock.unset_now(), &email, address);
@@ -110,7 +109,6 @@ pub async fn sign_in(
     let (is_known, has_live_screens) = (staff.is_some(), auth.world.settings.has_live_screens());
     // The decision and the count are one transaction.
     events::write(&auth.world.database, async move |connection: &mut Connection| {
-        const FAILED: EventKind = EventKind::SignInFailed;
         limits::check(connection, Action::Password, &caller, now).await?;
         // The password may have been reset, or the account deactivated, during the check.
         let staff = Staff::by_email(connection, &email).await?;
@@ -118,18 +116,18 @@ pub async fn sign_in(
         let (Some(staff), Some(session)) = (staff, session) else {
             let is_last = limits::count(connection, Action::Password, &caller, now).await?;
             let refusal = if is_known { AuthRefusal::InvalidPassword } else { AuthRefusal::UserNotFound };
-            return Ok(visitor.refused(FAILED, refusal, is_last));
+            return Ok(visitor.refused(EventKind::SignInFailed, refusal, is_last));
         };
         if !staff.is_active {
-            return Ok(visitor.refused(FAILED, AuthRefusal::AccountInactive, false));
+            return Ok(visitor.refused(EventKind::SignInFailed, AuthRefusal::AccountInactive, false));
         }
         if attempt.is_none() && has_live_screens && staff.sign_in_code_required {
-            return Ok(visitor.refused(FAILED, AuthRefusal::CodeRequired, false));
+            return Ok(visitor.refused(EventKind::SignInFailed, AuthRefusal::CodeRequired, false));
         }
         if let Some(attempt) = &attempt
             && let Verdict::Wrong { is_last } = attempt.verify(connection, &fingerprints).await?
         {
-            return Ok(visitor.refused(FAILED, AuthRefusal::InvalidCode, is_last));
+            return Ok(visitor.refused(EventKind::SignInFailed, AuthRefusal::InvalidCode, is_last));
         }
         limits::reset(connection, Action::Password, &caller).await?;
         session.insert(connection).await?;
@@ -140,6 +138,5 @@ pub async fn sign_in(
     .into_result()?;
     let (staff, token) = staff.zip(token).ok_or(AuthRefusal::UserNotFound)?;
     tracing::info!(staff.id = %staff.staff_id, "session.opened");
-    let device_cookie = device::set_cookie(auth, &staff, &token)?;
-    Ok(SignedIn { token, staff, device_cookie })
+    Ok(SignedIn { device_cookie: device::set_cookie(auth, &staff, &token)?, token, staff })
 }
