@@ -1,5 +1,5 @@
 import { expect, test } from '../test';
-import { compose, containers, crash, healthy, payThrough } from './stack';
+import { address, compose, consoleCall, containers, crash, healthy, payThrough } from './stack';
 
 const answeredBy = async (service: string) =>
   (await compose('logs', '--no-log-prefix', service))
@@ -35,4 +35,10 @@ test('sessions and lists are the same on both servers', async ({ page, mkopo }) 
     await page.getByRole('link', { name: 'Pending Loans' }).click();
     await expect(page.getByText('24 loan(s) pending disbursement')).toBeVisible();
   }
+});
+
+test('a link to a story opens at once: the server that has the sandboxes gets the call', async () => {
+  const { url } = await consoleCall<{ url: string }>('POST', '/story-links', { story: 'lost-answer' });
+  for (let round = 0; round < 6; round++)
+    expect((await fetch(`${address}${new URL(url).pathname}`)).status).toBe(200);
 });

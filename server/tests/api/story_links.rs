@@ -395,6 +395,22 @@ async fn openings_are_limited_and_pages_of_other_sites_can_not_open_a_link() {
 }
 
 #[tokio::test]
+async fn a_server_without_sandboxes_says_that_a_link_is_for_another_and_does_not_use_it_up() {
+    let app = TestApp::start().await;
+    let mut link = Link::make(&app, json!({"story": "refused"})).await;
+    let other = app.another_server(&["--sandboxes", "0"]).await;
+    link.app = &other;
+    for answer in [link.page().await, link.press().await] {
+        assert_eq!(answer.status, StatusCode::MISDIRECTED_REQUEST);
+        assert!(html(&answer).contains("Another server has this link"));
+    }
+    let unknown = Link { app: &other, id: String::new(), path: "/open/0123456789abcdef".to_owned() };
+    assert_eq!(unknown.page().await.status, StatusCode::NOT_FOUND);
+    link.app = &app;
+    assert_eq!(link.press().await.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
 async fn a_link_that_makes_no_sense_is_refused_with_the_field() {
     let app = TestApp::start().await;
     for (new, field) in [
