@@ -395,14 +395,14 @@ async fn openings_are_limited_and_pages_of_other_sites_can_not_open_a_link() {
 }
 
 #[tokio::test]
-async fn a_server_without_sandboxes_says_that_a_link_is_for_another_and_does_not_use_it_up() {
+async fn a_server_without_sandboxes_says_so_on_the_page_of_a_link_and_does_not_use_it_up() {
     let app = TestApp::start().await;
     let mut link = Link::make(&app, json!({"story": "refused"})).await;
     let other = app.another_server(&["--sandboxes", "0"]).await;
     link.app = &other;
     for answer in [link.page().await, link.press().await] {
         assert_eq!(answer.status, StatusCode::MISDIRECTED_REQUEST);
-        assert!(html(&answer).contains("Another server has this link"));
+        assert!(html(&answer).contains("This server opens no links"));
     }
     let unknown = Link { app: &other, id: String::new(), path: "/open/0123456789abcdef".to_owned() };
     assert_eq!(unknown.page().await.status, StatusCode::NOT_FOUND);

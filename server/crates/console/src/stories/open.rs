@@ -137,21 +137,15 @@ fn not_begun(main: &Sandbox, file: &File, failure: Failure) -> Result<Response, 
 /// # Errors
 /// The page that says why it makes no sandbox, or a failure.
 async fn usable(main: &Sandbox, stories: &Stories, token: &str) -> Result<(Link, Arc<File>)> {
-    if !main.is_main() {
-        return Err(Failure::NotFound.into());
-    }
-    let found = links::find(&main.server, token).await?;
-    if !main.server.sandboxes.are_on() {
-        if found.is_none() {
-            return Err(Failure::NotFound.into());
-        }
-        let text = "Load the page again. If that does not help, tell whoever gave you the link.";
-        return Err(refused(main, StatusCode::MISDIRECTED_REQUEST, "Another server has this link", text).into());
-    }
+    let found = if main.is_main() { links::find(&main.server, token).await? } else { None };
     let Some(link) = found else {
         let text = "Ask whoever gave it to you for the whole address.";
         return Err(refused(main, StatusCode::NOT_FOUND, "This link is not known", text).into());
     };
+    if !main.server.sandboxes.are_on() {
+        let text = "Load the page again. If that does not help, tell whoever gave you the link.";
+        return Err(refused(main, StatusCode::MISDIRECTED_REQUEST, "This server opens no links", text).into());
+    }
     let sentence = match link.ended(main.clock.unset_now()) {
         None => {
             let file = stories.find(&link.story).map_err(|_| gone(main))?;
