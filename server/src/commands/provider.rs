@@ -122,11 +122,11 @@ pub async fn run(command: ProviderCommand) -> anyhow::Result<()> {
             let key = Randomness::from_os().id(Clock::system().unset_now());
             let tried = Check::new(caller, key).run(credentials, confirm).await?;
             print(&tried, json)?;
-            let violations: usize = tried.iter().map(|tried| tried.violations.len()).sum();
-            if violations > 0 {
-                bail!("the provider breaks the contract in {violations} places");
+            match tried.iter().map(|tried| tried.violations.len()).sum() {
+                0_usize => Ok(()),
+                1 => bail!("the provider breaks the contract in one place"),
+                violations => bail!("the provider breaks the contract in {violations} places"),
             }
-            Ok(())
         }
         ProviderCommand::Record { access, out, jitter } => {
             let (caller, credentials) = access.open()?;
