@@ -61,7 +61,7 @@ function PreferencesForm({ kept }: { kept: Preferences }) {
         <PreferenceFields
           value={value}
           portalTimeZone={portalTimeZone()}
-          timeZoneError={isZoneRefused ? texts.wrongTimeZone : undefined}
+          isTimeZoneUnknown={isZoneRefused}
           onChange={(changes) => {
             // The server's answer about a field is about what was sent.
             if (isZoneRefused) save.reset();

@@ -65,7 +65,6 @@ const swahili: ProfileTexts = {
   sessionsFailed: 'Vipindi havikuweza kupakiwa.',
   endFailed: 'Kipindi hakikuweza kufungwa.',
   preferencesNotLoaded: 'Mapendeleo yako hayakuweza kupakiwa.',
-  wrongTimeZone: 'Mfumo hautambui saa hizi za eneo. Chagua nyingine.',
   preferencesFailed: 'Mapendeleo yako hayakuweza kuhifadhiwa.',
 };
 

@@ -65,7 +65,6 @@ const english = {
   sessionsFailed: 'The sessions could not be loaded.',
   endFailed: 'The session could not be ended.',
   preferencesNotLoaded: 'Your preferences could not be loaded.',
-  wrongTimeZone: 'The portal does not know this time zone. Choose another one.',
   preferencesFailed: 'Your preferences could not be saved.',
 };
 

@@ -10,8 +10,8 @@ export interface PreferenceFieldsProps {
   value: Schema<'Preferences'>;
   /** The deployment's time zone, which applies without a choice. */
   portalTimeZone: string;
-  /** The error in the time zone. */
-  timeZoneError?: string | undefined;
+  /** The server does not know the time zone. */
+  isTimeZoneUnknown?: boolean;
   onChange: (changes: Partial<Schema<'Preferences'>>) => void;
   /** Further fields, drawn beside the time zone. */
   children?: ReactNode;
@@ -21,7 +21,7 @@ export interface PreferenceFieldsProps {
 export function PreferenceFields({
   value,
   portalTimeZone,
-  timeZoneError,
+  isTimeZoneUnknown = false,
   onChange,
   children,
 }: PreferenceFieldsProps) {
@@ -59,11 +59,11 @@ export function PreferenceFields({
             />
           )}
         </Field>
-        <Field label={texts.timeZone} error={timeZoneError}>
+        <Field label={texts.timeZone} error={isTimeZoneUnknown ? texts.unknownTimeZone : undefined}>
           {(control) => (
             <Select
               {...control}
-              status={timeZoneError ? 'error' : ''}
+              status={isTimeZoneUnknown ? 'error' : ''}
               showSearch={{ optionFilterProp: 'label' }}
               options={zones}
               value={value.time_zone ?? ''}

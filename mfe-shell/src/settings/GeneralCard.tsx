@@ -32,7 +32,7 @@ export function GeneralCard({
       <PreferenceFields
         value={preferences}
         portalTimeZone={portalTimeZone()}
-        timeZoneError={errors.time_zone}
+        isTimeZoneUnknown={errors.time_zone !== undefined}
         onChange={onPreferencesChange}
       >
         <NumberField

@@ -68,7 +68,7 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
   const refused = save.error instanceof ApiError ? save.error.field : undefined;
   const refusedField = FIELDS.find((field) => field === refused);
   const errors: SettingsErrors = {
-    ...(refusedField ? { [refusedField]: refusedField === 'time_zone' ? texts.wrongTimeZone : failed } : {}),
+    ...(refusedField ? { [refusedField]: failed } : {}),
     ...(isChecked ? wrongRules : {}),
   };
 

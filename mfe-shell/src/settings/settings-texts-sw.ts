@@ -29,7 +29,6 @@ const swahili: SettingsTexts = {
   wrongMinutes: (shortest, longest) => `Weka nambari kuanzia ${shortest} hadi ${longest}.`,
   wrongMaximum: 'Weka kiasi kisichopungua KES 1, au acha wazi.',
   wrongRetries: 'Weka nambari kuanzia 0 hadi 10.',
-  wrongTimeZone: 'Mfumo hautambui saa hizi za eneo. Chagua nyingine.',
   failed: 'Mipangilio haikuweza kupakiwa.',
   saveFailed: 'Mipangilio haikuweza kuhifadhiwa.',
   notSaved: 'Haijahifadhiwa',

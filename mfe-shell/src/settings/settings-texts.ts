@@ -29,7 +29,6 @@ const english = {
   wrongMinutes: (shortest: number, longest: number) => `Enter a number from ${shortest} to ${longest}.`,
   wrongMaximum: 'Enter an amount of at least KES 1, or nothing.',
   wrongRetries: 'Enter a number from 0 to 10.',
-  wrongTimeZone: 'The portal does not know this time zone. Choose another one.',
   failed: 'The settings could not be loaded.',
   saveFailed: 'The settings could not be saved.',
   notSaved: 'Not saved',

@@ -58,8 +58,12 @@ pub async fn publish(
     publication: Publication,
     mark: Mark,
 ) -> Result<(SliceBuilds, bool), Failure> {
-    // Before the transaction, so that other writes do not wait for it. The builds of sandboxes are not for many visitors.
-    let (build, compressed) = if slices.are_of_main() {
+    let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
+    let before = read_one(&mut slices.database.read().await?, &bundled, &build.name).await?;
+    let is_new = before.build(&build.version).is_none();
+    // Before the transaction, so that other writes do not wait for it. A container sends its build again at each start, and
+    // the builds of sandboxes are not for many visitors.
+    let (build, compressed) = if is_new && slices.are_of_main() {
         let compressing =
             tokio::task::spawn_blocking(|| compress::compressed(&build.files).map(|done| (build, done)));
         compressing.await.map_err(Failure::internal)?.map_err(Failure::internal)?
@@ -68,7 +72,6 @@ pub async fn publish(
     };
     let (name, version, share) = (build.name.clone(), build.version.clone(), publication.share.clone());
     let hold = publication.hold.then_some(true);
-    let (bundled, trail) = (Bundled::of(slices).await?, mark.trail.clone());
     trail
         .write_done(slices.database.begin().await?, async move |connection: &mut Connection| {
             let (slice, done) = store(connection, &bundled, build, compressed, publication, mark).await?;

@@ -63,12 +63,12 @@ pub(super) async fn begin_rollout(
     if is_watched {
         begin(connection, name, version, against, mark, None).await
     } else {
-        Ok(query(END).bind(name.as_str()).execute(connection).await? > 0)
+        end(connection, name).await
     }
 }
 
 /// Watches a build that goes live for everybody; ends the watch of the slice unless it `is_watched` and there is an
-/// earlier build to go back to.
+/// earlier build to go back to. Returns `false` if there was nothing to change.
 pub(super) async fn begin_live(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -77,13 +77,11 @@ pub(super) async fn begin_live(
     against: Option<&Version>,
     is_watched: bool,
     mark: &Mark,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     match against {
         // Builds in other sandboxes are not watched, nor the shell: pages report what slices do.
-        _ if is_watched && (bundled.sandbox_id.is_some() || name.is_shell()) => Ok(()),
-        Some(_) if is_watched => {
-            begin(connection, name, version, against, mark, Some(mark.at)).await.map(|_| ())
-        }
+        _ if is_watched && (bundled.sandbox_id.is_some() || name.is_shell()) => Ok(false),
+        Some(_) if is_watched => begin(connection, name, version, against, mark, Some(mark.at)).await,
         _ => end(connection, name).await,
     }
 }
@@ -116,7 +114,7 @@ pub(super) async fn went_live(
 
 const END: &str = "DELETE FROM slice_watch WHERE name = $1";
 
-/// Ends the watch of a slice.
-pub(super) async fn end(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
-    Ok(query(END).bind(name.as_str()).run(connection).await?)
+/// Ends the watch of a slice. Returns `false` if there was none.
+pub(super) async fn end(connection: &mut Connection, name: &SliceName) -> Result<bool, Failure> {
+    Ok(query(END).bind(name.as_str()).execute(connection).await? > 0)
 }

@@ -60,8 +60,9 @@ fn listed(visit: &Visit, accounts: Vec<Account>) -> AnyView {
 }
 
 fn row(visit: &Visit, account: Account) -> AnyView {
-    let Account { id, email, first_name, last_name, phone_number, role, .. } = account;
-    let Account { is_active, sign_in_code_required, open_sessions, .. } = account;
+    let needs_code = account.sign_in_code_required;
+    let Account { id, email, first_name, last_name, phone_number, role, is_active, open_sessions, .. } =
+        account;
     let email = email.to_string();
     let button = |act, label: &'static str| {
         Button::new(act, label)
@@ -79,8 +80,7 @@ fn row(visit: &Visit, account: Account) -> AnyView {
     };
     let toggle = visit.button(toggle);
     let expire = (open_sessions > 0).then(|| visit.button(button("expire", "End sessions")));
-    let codes_off =
-        sign_in_code_required.then(|| visit.button(button("codes_off", "Turn off sign-in codes")));
+    let codes_off = needs_code.then(|| visit.button(button("codes_off", "Turn off sign-in codes")));
     let current = role.to_string();
     let roles = ROLES
         .map(|role| view! { <option value=role selected=role == current>{role}</option> })

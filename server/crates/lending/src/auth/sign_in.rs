@@ -106,7 +106,7 @@ pub async fn sign_in(
     let (session, token) = staff.as_ref().map(prepare).transpose()?.unzip();
     let attempt =
         otp.map(|otp| Attempt { staff_id, purpose: Purpose::SignIn, otp, caller: caller.clone(), now });
-    let (is_known, has_live_screens) = (staff.is_some(), auth.world.settings.has_live_screens());
+    let has_live_screens = auth.world.settings.has_live_screens();
     // The decision and the count are one transaction.
     events::write(&auth.world.database, async move |connection: &mut Connection| {
         limits::check(connection, Action::Password, &caller, now).await?;
@@ -115,7 +115,7 @@ pub async fn sign_in(
         let staff = staff.filter(|now| matches && Some(&now.password_hash) == stored.as_ref());
         let (Some(staff), Some(session)) = (staff, session) else {
             let is_last = limits::count(connection, Action::Password, &caller, now).await?;
-            let refusal = if is_known { AuthRefusal::InvalidPassword } else { AuthRefusal::UserNotFound };
+            let refusal = stored.map_or(AuthRefusal::UserNotFound, |_| AuthRefusal::InvalidPassword);
             return Ok(visitor.refused(EventKind::SignInFailed, refusal, is_last));
         };
         if !staff.is_active {

@@ -67,10 +67,8 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
         all.into_iter().partition(|record| record.expires_at(record.last_used_at) <= now);
     sandboxes.remove_expired(expired, now).await?;
     others.sort_by_key(|record| record.due_at);
-    for record in others.into_iter().filter(|record| record.due_at.is_some_and(|at| at <= now)) {
-        if !sandboxes.databases.has(&record.id) {
-            continue;
-        }
+    let is_due = |record: &Record| record.due_at.is_some_and(|at| at <= now);
+    for record in others.into_iter().filter(is_due).filter(|record| sandboxes.databases.has(&record.id)) {
         let known = sandboxes.meet(record);
         // Opening a sandbox makes its work due.
         if let Err(failure) = sandboxes.opened(server, &known).await {
