@@ -14,7 +14,7 @@ use super::folder_lock;
 use anyhow::{Context, anyhow, bail, ensure};
 use base::{clock::Clock, engine_error::reason};
 use lending::events::{self, COMMAND_LINE, EventKind, NewEvent};
-use serde_json::Value;
+use serde_json::{Value, json};
 use settings::StoreSettings;
 use sqlx::{
     ConnectOptions, Connection as _, SqliteConnection,
@@ -191,14 +191,18 @@ async fn keep_trail(database: &Path, restored: &Database) -> anyhow::Result<()> 
         for statement in END_ALL {
             query(statement).execute(&mut *connection).await?;
         }
-        let tokens = Value::from(tokens.unwrap_or_default()).to_string();
-        query(KEEP_TOKENS).bind(tokens).execute(&mut *connection).await?;
+        query(KEEP_TOKENS).bind(set(tokens.unwrap_or_default())).execute(&mut *connection).await?;
         let kept = if sandboxes.is_some() { Vec::new() } else { stored };
-        query(KEEP_SANDBOXES).bind(Value::from(kept).to_string()).execute(&mut *connection).await?;
+        query(KEEP_SANDBOXES).bind(set(kept)).execute(&mut *connection).await?;
         rows::insert(connection, "sandbox", &sandboxes.unwrap_or_default()).await?;
         Ok(event.add(connection).await?)
     });
     Ok(adding.await?)
+}
+
+/// The `ids` as the set of a statement.
+fn set(ids: Vec<String>) -> String {
+    ids.into_iter().map(|id| json!({ "id": id })).collect::<Value>().to_string()
 }
 
 /// Merges the log of the new copy into its file, which gets the database's name without it, and checks the file.
@@ -220,12 +224,14 @@ const END_ALL: [&str; 4] = [
 
 const TOKENS: &str = "SELECT digest FROM deploy_token";
 
-const KEEP_TOKENS: &str = "DELETE FROM deploy_token WHERE digest NOT IN (SELECT value FROM json_each($1))";
+const KEEP_TOKENS: &str =
+    "DELETE FROM deploy_token WHERE digest NOT IN (SELECT value ->> 'id' FROM json_each($1))";
 
 /// The data of sandboxes besides `main` is in files of their own, which no backup has.
 const SANDBOXES: &str = "SELECT * FROM sandbox";
 
-const KEEP_SANDBOXES: &str = "DELETE FROM sandbox WHERE sandbox_id NOT IN (SELECT value FROM json_each($1))";
+const KEEP_SANDBOXES: &str =
+    "DELETE FROM sandbox WHERE sandbox_id NOT IN (SELECT value ->> 'id' FROM json_each($1))";
 
 /// A file that is not complete yet. It is deleted with its logs on drop, unless it was renamed.
 struct Part(PathBuf);
