@@ -91,6 +91,8 @@ export function base(folder, { name }, mode, { config, refreshes = false }) {
       ],
     },
     optimization: {
+      // After a build that failed, hot reload would run on modules that it has disposed of.
+      emitOnErrors: false,
       // A screen is one file, which the page preloads by its name: what two screens share is in both.
       splitChunks: { minSize: 30_000 },
       minimizer: [new TerserPlugin({ minify: TerserPlugin.swcMinify, extractComments: false })],

@@ -6,12 +6,14 @@ const ENGLISH = {
   title: 'Loans',
   status: { paid: 'Paid', failed: 'Failed' },
   paid: (amount, customer) => `${amount} was paid to ${customer}.`,
+  dialog: (name) => `About ${name.trim()}`,
   found: (count) => plural(count, { one: `${count} loan`, other: `${count} loans` }),
 };
 const SWAHILI = {
   title: 'Mikopo',
   status: { paid: 'Imelipwa', failed: 'Imeshindikana' },
   paid: (amount, customer) => `${customer} amelipwa ${amount}.`,
+  dialog: (name) => `Kuhusu ${name.trim()}`,
   found: (count) => plural(count, { one: `Mkopo ${count}`, other: `Mikopo ${count}` }),
 };
 

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 export function wordsOf(given) {
   const name = given.replace(/^mfe-/, '');
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 60) return null;
+  if (name === 'shell' || name === 'kit') return null;
   const words = name.split('-').map((word) => word[0].toUpperCase() + word.slice(1));
   return {
     package: `mfe-${name}`,

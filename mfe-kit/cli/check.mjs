@@ -1,13 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import semver from 'semver';
-import { MANIFEST } from '../build/manifest.mjs';
 import { misfitsOf } from '../build/slice-problems.mjs';
 import { run as build } from './build.mjs';
 import { portalAt, readList } from './portal.mjs';
 import { Refusal } from './refusal.mjs';
-import { portalOf, readSlicePackage } from './slice-package.mjs';
+import { builtManifest, isBuilt, portalOf, readSlicePackage } from './slice-package.mjs';
 
 /** Says whether the slice's build will load in a portal, in the words with which the portal would refuse it. */
 export async function run(args) {
@@ -15,9 +12,8 @@ export async function run(args) {
   const slicePackage = readSlicePackage();
   const portal = portalAt(portalOf(slicePackage, values.against));
   const list = await readList(portal);
-  const file = join(slicePackage.folder, 'dist', MANIFEST);
-  if (!existsSync(file)) await build();
-  const problems = problemsIn(JSON.parse(readFileSync(file, 'utf8')), slicePackage.name, list);
+  if (!isBuilt(slicePackage)) await build();
+  const problems = problemsIn(builtManifest(slicePackage), slicePackage.name, list);
   if (problems.length > 0) throw new Refusal(problems.join('\n'));
   console.log(`${slicePackage.name} ${slicePackage.version} will load in ${portal}.`);
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import webpack from 'webpack';
@@ -28,6 +29,7 @@ export async function run(args) {
   const slicePackage = readSlicePackage();
   const portal = portalAt(portalOf(slicePackage, values.portal));
   await readList(portal);
+  await refuseUsed(values.port);
   const shell = SHELLS.find((folder) => existsSync(join(folder, 'index.html')));
   if (!shell) throw new Refusal("the kit has no shell: run 'npm run pack --workspace mfe-kit' first.");
 
@@ -43,15 +45,23 @@ export async function run(args) {
 export async function serve({ slicePackage, portal, shell, port, config }) {
   const open = options(slicePackage, portal, shell, port);
   const server = new DevServer(closedToOthers(open, { portal }), webpack(config));
-  await server.start().catch((error) => {
-    throw error.code === 'EADDRINUSE'
-      ? new Refusal(`port ${port} is in use: choose another with --port.`)
-      : error;
-  });
+  await server.start();
   return server;
 }
 
-function options({ name, version, slice }, portal, shell, port) {
+/** Webpack's server ends the process where it can't listen, so that is tried before. */
+async function refuseUsed(port) {
+  const probe = createServer();
+  const listening = new Promise((resolve, reject) => {
+    probe.once('error', reject).listen(Number(port), '127.0.0.1', resolve);
+  });
+  await listening.catch(({ code }) => {
+    throw new Refusal(`port ${port} can't be used (${code}): choose another with --port.`);
+  });
+  await new Promise((resolve) => probe.close(resolve));
+}
+
+function options(slicePackage, portal, shell, port) {
   const passedOn = { target: portal, changeOrigin: true, headers: { origin: portal } };
   return {
     host: '127.0.0.1', // reachable from this machine only
@@ -67,7 +77,7 @@ function options({ name, version, slice }, portal, shell, port) {
         name: 'slices.json',
         path: '/slices.json',
         middleware: (_request, response) => {
-          listWith(portal, name, { version, slice }).then(
+          listWith(portal, slicePackage).then(
             (list) => response.set('Cache-Control', 'no-cache').json(list),
             ({ message }) => response.status(502).json({ error: message }),
           );
@@ -79,10 +89,11 @@ function options({ name, version, slice }, portal, shell, port) {
 }
 
 /** The portal's list with the slice of this machine. */
-async function listWith(portal, name, slicePackage) {
+async function listWith(portal, slicePackage) {
   const list = await (await ask(portal, '/slices.json')).json();
-  // The page's policy is not the portal's, and nothing else is to be overridden.
-  list.portal.allow_override = false;
-  list.slices[name] = editedBuild(slicePackage, `${OWN}${MANIFEST}`);
+  // The page's policy is not the portal's, nothing else is to be overridden, and nobody reports what is edited.
+  Object.assign(list.portal, { allow_override: false, reports: false });
+  // What it brings may have been edited.
+  list.slices[slicePackage.name] = editedBuild(readSlicePackage(slicePackage.folder), `${OWN}${MANIFEST}`);
   return list;
 }

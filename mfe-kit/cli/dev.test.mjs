@@ -19,10 +19,13 @@ let folder, portal, portalPort, server, port;
 /** The calls that the portal received. */
 let received;
 
+const SLICE = { name: 'mfe-repayments', version: '0.1.0', slice: {} };
+
 beforeAll(async () => {
   provider.close(); // Calls are passed on to a server of this test.
   folder = await mkdtemp(join(tmpdir(), 'mkopo-edited-'));
   await writeFile(join(folder, 'index.html'), 'The shell');
+  await writeFile(join(folder, 'package.json'), JSON.stringify(SLICE));
   await writeFile(join(folder, 'slice.js'), 'export default "The slice as it is edited";');
   portal = createServer((request, response) => {
     received.push(`${request.method} ${request.url}`);
@@ -52,7 +55,7 @@ async function freePort() {
 /** Serves the slice for a portal, once it is compiled. */
 async function serveFor(portal, port) {
   const started = await serve({
-    slicePackage: { name: 'mfe-repayments', version: '0.1.0', slice: {} },
+    slicePackage: { folder, ...SLICE },
     portal,
     shell: folder,
     port,

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 /** The command of a slice's repository. */
+import { readFileSync } from 'node:fs';
+import semver from 'semver';
 import { Refusal } from './refusal.mjs';
 
 const COMMANDS = {
@@ -16,6 +18,12 @@ const COMMANDS = {
 
 const INSECURE =
   '--insecure (or MKOPO_INSECURE=true) sends the deploy token to an address without TLS that is not on this machine.';
+
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+if (!semver.satisfies(process.version, engines.node)) {
+  console.error(`mfe-kit: this is Node.js ${process.versions.node}, and ${engines.node} is needed.`);
+  process.exit(1);
+}
 
 const [command, ...args] = process.argv.slice(2);
 if (!Object.hasOwn(COMMANDS, command ?? '')) {

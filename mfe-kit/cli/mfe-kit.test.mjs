@@ -197,6 +197,13 @@ test('a deploy token goes to another machine with TLS only, unless --insecure or
   expect(sent).toEqual(['Bearer mkopo_deploy_1', 'Bearer mkopo_deploy_1']);
 });
 
+test('a deploy token with characters that no header has is refused', async () => {
+  await makeSlice();
+  expect(await run(['publish'], { MKOPO_DEPLOY_TOKEN: 'mkopo_deploy_…' })).toEqual(
+    refused('the deploy token has characters that no token has.'),
+  );
+});
+
 test('an address without TLS is refused before the slice is built', async () => {
   await makeSlice();
   await rm(join(folder, 'dist'), { recursive: true });
@@ -229,6 +236,29 @@ test('a new slice needs a name, an empty folder and a portal', async () => {
   expect(await run(['new', 'repayments', '--portal', 'http://127.0.0.1:1'])).toEqual(
     refused(`${folder} is not empty: make the slice in an empty folder.`),
   );
+});
+
+test('what is not JSON is named', async () => {
+  await makeSlice();
+  const said = (file) => ({ code: 1, said: expect.stringContaining(`${file} can't be read: `) });
+  await writeFile(join(folder, 'dist/mf-manifest.json'), '{');
+  expect(await run(['check'])).toEqual(said('mf-manifest.json'));
+  await writeFile(join(folder, 'package.json'), '<<<<<<< HEAD');
+  expect(await run(['check'])).toEqual(said('package.json'));
+});
+
+test('a port that is used or is none is named', async () => {
+  await makeSlice();
+  const { port } = portal.address();
+  expect(await run(['dev', '--port', `${port}`])).toEqual(
+    refused(`port ${port} can't be used (EADDRINUSE): choose another with --port.`),
+  );
+  expect((await run(['dev', '--port', '99999'])).said).toMatch(/^mfe-kit: port 99999 can't be used/);
+});
+
+test('the names of the shell and of the kit are no names of slices', async () => {
+  for (const name of ['shell', 'mfe-kit'])
+    expect((await run(['new', name])).said).toContain(`'${name}' is not a slice's name`);
 });
 
 test('the help has the options of each command', async () => {

@@ -1,11 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { MANIFEST } from '../build/manifest.mjs';
 import { run as build } from './build.mjs';
 import { portalAt } from './portal.mjs';
 import { Refusal } from './refusal.mjs';
-import { portalOf, readSlicePackage } from './slice-package.mjs';
+import { isBuilt, portalOf, readSlicePackage } from './slice-package.mjs';
 import { authorizationFor, upload } from './upload.mjs';
 
 /** Builds the slice, and publishes the build with the slice's deploy token. */
@@ -35,11 +32,4 @@ export async function run(args) {
   const outcome = status === 201 ? 'is published' : 'was already published';
   const live = slice.live === slicePackage.version ? 'it is live' : `${slice.live ?? 'no build'} is live`;
   console.log(`${slicePackage.name} ${slicePackage.version} ${outcome}; ${live}.`);
-}
-
-/** Returns whether `dist/` has a build to publish as it is: in CI (`CI=true`), one of this version. */
-function isBuilt({ folder, version }) {
-  const file = join(folder, 'dist', MANIFEST);
-  if (process.env.CI !== 'true' || !existsSync(file)) return false;
-  return JSON.parse(readFileSync(file, 'utf8')).metaData.buildInfo.buildVersion === version;
 }

@@ -9,6 +9,7 @@ export function authorizationFor(portal, token, { isAllowed }) {
     throw new Refusal(
       `${portal} has no TLS: the token could be read on the way; give an address with https://, or add --insecure (MKOPO_INSECURE=true).`,
     );
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Refusal('the deploy token has characters that no token has.');
   return `Bearer ${token}`;
 }
 

@@ -45,6 +45,15 @@ test.each(Object.entries(STACKS))(
   },
 );
 
+test('an error that React throws has the place of its component', () => {
+  const error = errorWith(
+    'Error: Minified React error #31\n    at f (https://portal.example.com/assets/shell.4643.js:2:1)',
+  );
+  const componentStack = `\n    at Dialog (${BUILD}loans.11633aa2a4.js:1:20514)\n    at main`;
+  expect(crashOf(error, BUILD, componentStack)).toEqual({ error: 'TypeError', places: [PLACES[0]] });
+  expect(crashOf(null, BUILD, componentStack)).toEqual({ error: 'Error', places: [PLACES[0]] });
+});
+
 test('nothing of the message is reported, not even an address in it', () => {
   const message = `no answer\n    at wanjiru (${BUILD}wanjiru.js:1:2)\n@${BUILD}kamau.js:3:4`;
   const error = new TypeError(message);

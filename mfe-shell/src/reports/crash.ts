@@ -14,12 +14,20 @@ const BEFORE = /(?:^|@|\bat (?:async )?|\()$/;
 /** A file of a build with line and column, at the end of a line of a stack. */
 const POSITION = /^([\w@~-][\w.@~-]*(?:\/[\w@~-][\w.@~-]*)*):([1-9]\d{0,8}):([1-9]\d{0,8})\)?$/;
 
-/** The name of an error, and the places of its stack in the files below `folder`, the address of a build. */
-export function crashOf(error: unknown, folder: string): Crash {
-  if (!(error instanceof Error)) return { error: 'Error' };
-  const lines = callsOf(error).split('\n');
-  const places = lines.flatMap((line) => placeIn(line.trim(), folder)).slice(0, MAX_PLACES);
-  return { error: NAME.test(error.name) ? error.name : 'Error', ...(places.length > 0 ? { places } : {}) };
+/**
+ * The name of an error, and the places of its stack in the files below `folder`, the address of a build. An error that
+ * React throws has none; `componentStack` says then which component it was.
+ */
+export function crashOf(error: unknown, folder: string, componentStack = ''): Crash {
+  const placesOf = (stack: string) =>
+    stack
+      .split('\n')
+      .flatMap((line) => placeIn(line.trim(), folder))
+      .slice(0, MAX_PLACES);
+  const own = error instanceof Error ? placesOf(callsOf(error)) : [];
+  const places = own.length > 0 ? own : placesOf(componentStack);
+  const name = error instanceof Error && NAME.test(error.name) ? error.name : 'Error';
+  return { error: name, ...(places.length > 0 ? { places } : {}) };
 }
 
 /** The stack without the message, which Chrome writes in front of the calls. */

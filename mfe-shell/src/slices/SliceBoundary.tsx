@@ -1,4 +1,4 @@
-import { Component, type ReactNode } from 'react';
+import { Component, type ErrorInfo, type ReactNode } from 'react';
 import type { SliceBuild } from '../live-slices';
 import { crashOf } from '../reports/crash';
 import { report } from '../reports/report';
@@ -22,12 +22,13 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
     return { error: error instanceof Error ? error : new Error(String(error)) };
   }
 
-  override componentDidCatch(error: Error & { request?: string }) {
+  override componentDidCatch(error: unknown, { componentStack }: ErrorInfo) {
     const { name, pathname } = this.props;
     const build = loadedSlices().get(name)?.used;
     if (build?.integrity && !(error instanceof SliceFailure)) {
       const route = screenAt(pathname)?.path;
-      const crash = crashOf(error, new URL('.', new URL(build.entry, window.location.href)).href);
+      const folder = new URL('.', new URL(build.entry, window.location.href)).href;
+      const crash = crashOf(error, folder, componentStack ?? '');
       report({
         slice: name,
         version: build.version,
@@ -36,7 +37,8 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
         ...crash,
       });
     }
-    if (error.request && build) void this.checkFile(build, error.request);
+    const request = error instanceof Error && 'request' in error ? error.request : undefined;
+    if (build && typeof request === 'string') void this.checkFile(build, request);
   }
 
   /** A file that the bundler did not get may have been changed. */

@@ -132,6 +132,16 @@ test('a file of a screen that does not load is said so that a person can act, wi
   expect(screen.queryByText(/403/)).toBeNull();
 });
 
+test('a screen that throws nothing at all fails in its place', async () => {
+  const Thrower = () => {
+    throw null; // eslint-disable-line @typescript-eslint/only-throw-error
+  };
+  goLive([slice('mfe-loans', { '/': <Thrower /> })]);
+  await open('/');
+  expect(await heading('This page has stopped working')).toBeVisible();
+  expect(screen.getByRole('link', { name: 'Pending Loans' })).toBeVisible();
+});
+
 test('a screen that a slice added after the page was opened is found', async () => {
   goLive([slice('mfe-loans', { '/brand-new': 'Brand new' })]);
   setBrought({ portal: PORTAL, shell: SHELL, slices: {} });
