@@ -5,7 +5,6 @@
 //! a minute: while a database is away, every call meets the same one.
 
 use std::{
-    collections::HashMap,
     fmt::Debug,
     hash::{DefaultHasher, Hash, Hasher},
     io::{self, IsTerminal, Write},
@@ -13,10 +12,9 @@ use std::{
         OnceLock,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use parking_lot::Mutex;
 use tracing::{
     Event, Level, Metadata,
     field::{Field, Visit},
@@ -30,6 +28,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
+use base::repeats::Repeats;
 use settings::Settings;
 
 /// Maximum number of lines that wait to be written: about 16 MB.
@@ -59,7 +58,7 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
     let lines = if io::stderr().is_terminal() { lines.boxed() } else { lines.json().boxed() };
     let no_traces =
         filter_fn(|metadata| !traces::is_of_trace(metadata)).with_max_level_hint(LevelFilter::TRACE);
-    let lines = lines.with_filter(filter.and(Repeats::default()).and(no_traces));
+    let lines = lines.with_filter(filter.and(WarnOnce::default()).and(no_traces));
     tracing_subscriber::registry().with(lines).with(traces::layer()?).init();
     Ok(guard)
 }
@@ -70,34 +69,11 @@ pub fn lines_lost() -> u64 {
     NOT_WRITTEN.load(Ordering::Relaxed) + dropped
 }
 
-/// The time for which the same warning is not written again.
-const REPEAT_INTERVAL: Duration = Duration::from_mins(1);
-
-/// The number of warnings that are remembered: more than are written in a minute, unless each is another one.
-const MAX_REMEMBERED: usize = 1000;
-
 /// Holds back warnings and errors that were written less than a minute ago, with the same values.
 #[derive(Default)]
-struct Repeats(Mutex<HashMap<u64, Instant>>);
+struct WarnOnce(Repeats);
 
-impl Repeats {
-    fn is_new(&self, cause: u64, now: Instant) -> bool {
-        let mut written = self.0.lock();
-        let is_recent = |at: &Instant| now.duration_since(*at) < REPEAT_INTERVAL;
-        if written.get(&cause).is_some_and(is_recent) {
-            return false;
-        }
-        if written.len() >= MAX_REMEMBERED {
-            written.retain(|_, at| is_recent(at));
-        }
-        if written.len() < MAX_REMEMBERED {
-            written.insert(cause, now);
-        }
-        true
-    }
-}
-
-impl<S> Filter<S> for Repeats {
+impl<S> Filter<S> for WarnOnce {
     fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
         true
     }
@@ -119,7 +95,7 @@ impl<S> Filter<S> for Repeats {
         let mut cause = Cause(DefaultHasher::new());
         event.metadata().callsite().hash(&mut cause.0);
         event.record(&mut cause);
-        self.is_new(cause.0.finish(), Instant::now())
+        self.0.is_new(cause.0.finish(), Instant::now())
     }
 }
 
@@ -148,26 +124,5 @@ impl Write for Counting {
         // Lines that could not be written are counted already.
         _ = self.0.flush();
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_line_is_written_once_a_minute_and_another_one_at_once() {
-        let (repeats, now) = (Repeats::default(), Instant::now());
-        let after = |seconds| now + Duration::from_secs(seconds);
-        let written = [(1, 0), (1, 59), (2, 59), (1, 60), (1, 61)];
-        let written = written.map(|(cause, at)| repeats.is_new(cause, after(at)));
-        assert_eq!(written, [true, false, true, true, false]);
-    }
-
-    #[test]
-    fn more_lines_than_are_remembered_are_written() {
-        let (repeats, now) = (Repeats::default(), Instant::now());
-        let causes = 0..2 * MAX_REMEMBERED as u64;
-        assert!(causes.into_iter().all(|cause| repeats.is_new(cause, now)));
     }
 }

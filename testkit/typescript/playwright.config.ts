@@ -6,5 +6,5 @@ export default defineConfig(journeys, {
   testDir: join(import.meta.dirname, 'tests'),
   outputDir: '../../test-results/testkit',
   use: { ...journeys.use, trace: 'off', screenshot: 'off' },
-  workers: 8,
+  workers: 4,
 });

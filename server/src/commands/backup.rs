@@ -335,16 +335,3 @@ fn rename(from: &Path, to: &Path) -> anyhow::Result<()> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_docs_end_the_same_after_a_dump_is_restored() {
-        let docs = include_str!("../../../docs/deploy.md");
-        for statement in END_ALL {
-            assert!(docs.contains(&format!("\n{statement};\n")), "docs/deploy.md does not have: {statement}");
-        }
-    }
-}

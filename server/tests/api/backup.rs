@@ -331,3 +331,16 @@ async fn a_restore_through_a_symbolic_link_replaces_the_file_and_keeps_the_link(
     assert_eq!(files_of_database(app.data_dir()), ["mkopo.db", "mkopo.db.lock", "mkopo.db.replaced"]);
     assert_eq!(loans_in(app.data_dir()).await, loans);
 }
+
+#[test]
+fn the_docs_end_the_same_after_a_dump_is_restored() {
+    let (program, docs) =
+        (include_str!("../../src/commands/backup.rs"), include_str!("../../../docs/deploy.md"));
+    let end_all = program.split_once("const END_ALL").unwrap().1.split_once("];").unwrap().0;
+    let statements = end_all.lines().filter_map(|line| line.trim().strip_prefix('"')?.strip_suffix("\","));
+    let statements: Vec<&str> = statements.collect();
+    assert!(!statements.is_empty());
+    for statement in statements {
+        assert!(docs.contains(&format!("\n{statement};\n")), "docs/deploy.md does not have: {statement}");
+    }
+}

@@ -15,7 +15,7 @@ async fn set_clock(app: &TestApp, change: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_clock_is_moved_forward_set_back_and_stopped() {
+async fn the_clock_is_moved_forward_set_back_and_stopped_and_shows_the_real_time_again() {
     let app = TestApp::start().await;
     let held = app.console(Method::GET, "/clock", None).await.json();
     assert_eq!(held, json!({"frozen": false, "now": "2026-11-14T09:00:00.000Z", "offset_ms": 0}));
@@ -31,6 +31,9 @@ async fn the_clock_is_moved_forward_set_back_and_stopped() {
     assert_eq!(running["now"], frozen["now"]);
     app.clock.advance(Duration::from_mins(1));
     assert_eq!(app.console(Method::GET, "/clock", None).await.json()["now"], "2026-11-01T05:01:00.000Z");
+    assert_eq!(app.console(Method::DELETE, "/clock", None).await.status, 204);
+    let real = json!({"frozen": false, "now": "2026-11-14T09:02:00.000Z", "offset_ms": 0});
+    assert_eq!(app.console(Method::GET, "/clock", None).await.json(), real);
 }
 
 #[tokio::test]
@@ -101,36 +104,6 @@ async fn an_invalid_time_is_rejected_and_changes_nothing() {
     422 invalid_request: The request body is invalid: unknown field `offset_ms`, expected one of `now`, `advance`, `frozen` at line 1 column 12.
     "#);
     assert_eq!(app.clock.now(), NOON);
-}
-
-#[tokio::test]
-async fn the_page_moves_stops_and_resets_the_clock() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
-    let agent = app.sign_in("agent").await;
-    let done = browser.done("/console/clock", "advance", &[("advance", "1d")]).await;
-    assert!(done.contains("The time is now 15 Nov 2026, 12:00:00.") && done.contains("1 d ahead"), "{done}");
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401, "the session is over");
-    let done = browser.done("/console/clock", "go", &[("now", "2026-11-01T08:30")]).await;
-    assert!(done.contains("1 Nov 2026, 08:30:00") && done.contains("behind the real time"), "{done}");
-    browser.done("/console/clock", "go", &[("now", "2026-12-24T06:00:00Z")]).await;
-    assert!(browser.done("/console/clock", "stop", &[]).await.contains("Stopped 39 d 21 h ahead"));
-    assert!(browser.done("/console/clock", "run", &[]).await.contains("Running"));
-    browser.done("/console/clock", "stop", &[]).await;
-    assert!(browser.done("/console/clock", "real", &[]).await.contains("Running The real time"));
-    let state = app.console(Method::GET, "/clock", None).await.json();
-    assert_eq!((&state["offset_ms"], &state["frozen"]), (&json!(0), &json!(false)));
-}
-
-#[tokio::test]
-async fn one_call_goes_back_to_the_real_time() {
-    let app = TestApp::start().await;
-    set_clock(&app, json!({"advance": "2d", "frozen": true})).await;
-    assert_eq!(app.console(Method::DELETE, "/clock", None).await.status, 204);
-    assert_eq!(
-        app.console(Method::GET, "/clock", None).await.json(),
-        json!({"now": "2026-11-14T09:00:00.000Z", "offset_ms": 0, "frozen": false})
-    );
 }
 
 #[tokio::test]

@@ -256,26 +256,6 @@ async fn unknown_and_invalid_snapshot_names_are_rejected() {
 }
 
 #[tokio::test]
-async fn the_page_saves_restores_removes_and_resets_data() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
-    let name = ("name", "before-the-test");
-    assert!(browser.done("/console/data", "save", &[name]).await.contains("Saved as before-the-test."));
-    app.set_console(Method::POST, "/loans", json!({"count": 3})).await;
-    let many = app.sign_in("agent").await.pending().await.len();
-    assert!(browser.done("/console/data", "restore", &[name]).await.contains("before-the-test is restored"));
-    assert_eq!(app.sign_in("agent").await.pending().await.len(), many - 3);
-    assert!(browser.done("/console/data", "remove", &[name]).await.contains("No snapshots yet"));
-    let gone = browser.send("/console/data", "restore", &[name]).await;
-    assert_eq!(gone.status, StatusCode::NOT_FOUND);
-    assert!(words(&gone).contains("There is no snapshot before-the-test."));
-    let agent = app.sign_in("agent").await;
-    let done = browser.done("/console/data", "reset", &[("seed", "7"), ("confirmed", "yes")]).await;
-    assert!(done.contains("The demo data is restored."), "{done}");
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
-}
-
-#[tokio::test]
 async fn a_reset_is_confirmed_on_a_page_where_there_is_no_script() {
     let app = TestApp::start().await;
     let browser = Browser::sign_in(&app).await;

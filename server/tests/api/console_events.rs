@@ -229,47 +229,86 @@ async fn a_call_about_a_slice_that_changes_nothing_is_no_event() {
     );
 }
 
+/// Page, form, input, and what the next page shows.
+const FORMS: [(&str, &str, &str, &str); 26] = [
+    ("staff", "role", "email=agent@mkopo.test&role=admin", "agent@mkopo.test is updated."),
+    ("staff", "expire", "email=agent@mkopo.test", "1 session ended."),
+    ("staff", "expire", "", "1 session ended."),
+    ("staff", "deactivate", "email=agent@mkopo.test", "agent@mkopo.test is deactivated"),
+    ("staff", "activate", "email=agent@mkopo.test", "agent@mkopo.test can sign in again."),
+    ("scenario", "clear", "", "No queued outcomes"),
+    ("faults", "end", "", "No faults"),
+    ("traffic", "forget", "", "No calls yet"),
+    ("outbox", "empty", "", "No messages yet"),
+    ("data", "save", "name=second", "Saved as second."),
+    ("loans", "make", "count=2", "2 loans approved."),
+    ("data", "restore", "name=second", "second is restored"),
+    ("data", "remove", "name=second", "No snapshots yet"),
+    ("data", "reset", "seed=7&confirmed=yes", "The demo data is restored."),
+    ("slices", "roll-out", "build=mfe-loans 0.2.0&share=5:10m,100", "5% of browsers have 0.2.0, by the plan"),
+    ("slices", "hold", "name=mfe-loans", "mfe-loans is held at its percentage."),
+    ("slices", "abort", "name=mfe-loans", "everybody gets mfe-loans 0.1.0."),
+    ("slices", "roll-out", "build=mfe-loans 0.2.0&share=10%", "10% of browsers have 0.2.0"),
+    ("slices", "promote", "name=mfe-loans", "mfe-loans 0.2.0 is live for everybody."),
+    ("clock", "advance", "advance=1d", "The time is now 15 Nov 2026, 12:00:00."),
+    ("clock", "go", "now=2026-11-01T08:30", "behind the real time"),
+    ("clock", "go", "now=2026-12-24T06:00:00Z", "24 Dec 2026, 09:00:00"),
+    ("clock", "stop", "", "Stopped 39 d 21 h ahead"),
+    ("clock", "run", "", "Running"),
+    ("clock", "stop", "", "Stopped"),
+    ("clock", "real", "", "Running The real time"),
+];
+
 // S-103
 #[tokio::test]
-async fn every_form_is_an_event_with_its_operator_and_a_rejected_one_is_not() {
-    let app = TestApp::start().await;
+async fn every_form_says_what_it_did_and_is_an_event_with_its_operator_and_a_rejected_one_is_not() {
+    let (app, _portal) = started().await;
+    hold(&app, "mfe-loans", "0.2.0").await;
+    app.sign_in("agent").await;
+    app.sign_in("supervisor").await;
+    app.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
+    let before = events(&app, "").await.len();
     let browser = Browser::sign_in(&app).await;
-    let confirmed = ("confirmed", "yes");
-    for (page, act, fields) in [
-        ("staff", "role", &[("email", "agent@mkopo.test"), ("role", "admin"), confirmed][..]),
-        ("staff", "deactivate", &[("email", "agent@mkopo.test"), confirmed]),
-        ("staff", "expire", &[confirmed]),
-        ("loans", "make", &[("count", "2")]),
-        ("scenario", "clear", &[]),
-        ("faults", "end", &[]),
-        ("traffic", "forget", &[confirmed]),
-        ("outbox", "empty", &[confirmed]),
-        ("clock", "real", &[]),
-        ("data", "save", &[("name", "second")]),
-        ("data", "reset", &[confirmed]),
-    ] {
-        browser.done(&format!("/console/{page}"), act, fields).await;
+    for (page, act, input, shown) in FORMS {
+        let typed: Vec<_> = input.split('&').filter_map(|part| part.split_once('=')).collect();
+        let read = browser.done(&format!("/console/{page}"), act, &typed).await;
+        assert!(read.contains(shown), "{page} {act} {input}: {read}");
     }
     browser.send("/console/data", "reset", &[]).await;
     browser.send("/console/loans", "make", &[("count", "0")]).await;
-    let forged = [("csrf", "forged"), ("act", "expire"), confirmed];
+    let forged = [("csrf", "forged"), ("act", "expire"), ("confirmed", "yes")];
     assert_eq!(browser.send_as("/console/staff", &forged).await.status, StatusCode::FORBIDDEN);
-    let written = events(&app, "").await;
+    let written = events(&app, "").await.split_off(before);
     let operator = &written[0]["who"];
     assert!(written.iter().all(|event| event["who"] == *operator));
     insta::assert_snapshot!(lines(&written), @"
     console_signed_in - -
     role_changed agent@mkopo.test role: admin
-    account_deactivated agent@mkopo.test -
+    sessions_ended agent@mkopo.test -
     sessions_ended - -
-    loans_approved - count: 2
+    account_deactivated agent@mkopo.test -
+    account_activated agent@mkopo.test -
     scenario_changed - -
     faults_removed - -
     traffic_cleared - -
     messages_deleted - -
-    clock_set - -
     snapshot_saved second -
-    data_reset - seed: 1
+    loans_approved - count: 2
+    snapshot_restored second -
+    snapshot_removed second -
+    data_reset - seed: 7
+    slice_rolled_out mfe-loans version: 0.2.0, percent: 5, plan: 5:10m,100
+    slice_rollout_held mfe-loans -
+    slice_rollout_aborted mfe-loans -
+    slice_rolled_out mfe-loans version: 0.2.0, percent: 10
+    slice_promoted mfe-loans -
+    clock_set - advance: 24h
+    clock_set - now: 2026-11-01T05:30:00.000Z
+    clock_set - now: 2026-12-24T06:00:00.000Z
+    clock_set - frozen: true
+    clock_set - frozen: false
+    clock_set - frozen: true
+    clock_set - -
     ");
 }
 

@@ -135,11 +135,10 @@ async fn names_with_characters_that_cannot_be_seen_are_rejected() {
 }
 
 #[tokio::test]
-async fn the_page_approves_one_given_loan_or_many_generated_ones() {
+async fn the_page_approves_a_given_loan() {
     let app = TestApp::start().await;
     let browser = Browser::sign_in(&app).await;
     let agent = app.sign_in("agent").await;
-    let before = agent.pending().await.len();
     let typed = [
         ("customer_first_name", "Wanjiku"),
         ("customer_last_name", ""),
@@ -155,8 +154,6 @@ async fn the_page_approves_one_given_loan_or_many_generated_ones() {
     let loan = agent.pending().await.into_iter().find(|loan| loan["loan_id"] == "LN-1").unwrap();
     assert_eq!((&loan["interest_rate"], &loan["term"]), (&json!(12.5), &json!(6)));
     assert_eq!(loan["customer_phone_number"], "+254712345678");
-    assert!(browser.done("/console/loans", "make", &[("count", "30")]).await.contains("30 loans approved."));
-    assert_eq!(agent.pending().await.len(), before + 31);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@ use lending::demo;
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{Browser, words},
+    browser::Browser,
     live_settings::LIVE,
     test_app::{TestApp, account},
 };
@@ -81,29 +81,6 @@ async fn unknown_accounts_and_invalid_changes_are_rejected() {
         let answer = app.console(Method::PATCH, "/staff/agent@mkopo.test", Some(change)).await;
         assert_eq!(answer.failure().0, 422);
     }
-}
-
-#[tokio::test]
-async fn the_page_changes_deactivates_and_activates_staff() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
-    let agent = app.sign_in("agent").await;
-    let email = ("email", "agent@mkopo.test");
-    browser.done("/console/staff", "role", &[email, ("role", "supervisor")]).await;
-    let account = app.console(Method::GET, "/staff/agent@mkopo.test", None).await.json();
-    assert_eq!(account["role"], "supervisor");
-    assert!(browser.done("/console/staff", "expire", &[email]).await.contains("1 session ended."));
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
-    app.sign_in("admin").await;
-    assert!(browser.done("/console/staff", "expire", &[]).await.contains("1 session ended."));
-    assert!(browser.done("/console/staff", "deactivate", &[email]).await.contains("Deactivated"));
-    browser.done("/console/staff", "activate", &[email]).await;
-    app.sign_in("agent").await;
-    let nobody = browser.send("/console/staff", "expire", &[("email", "nobody@mkopo.test")]).await;
-    assert_eq!(nobody.status, StatusCode::NOT_FOUND);
-    assert!(words(&nobody).contains("user not found"));
-    let role = browser.send("/console/staff", "role", &[email, ("role", "boss")]).await;
-    assert_eq!(role.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 // S-46

@@ -1,11 +1,12 @@
 //! Deploying a slice with a token of its own, at the portal's address.
 
-use std::time::Duration;
+use std::{future::pending, io, time::Duration};
 
 use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
 };
+use futures::stream;
 use insta::assert_snapshot;
 use lending::events::Trail;
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ use slices::{
     deploy::{self, NewToken},
 };
 use store::query_scalar;
+use tokio::sync::mpsc;
 
 use crate::{
     command_line::{error_line, mkopo},
@@ -234,27 +236,31 @@ async fn the_token_of_a_sandbox_neither_lists_nor_adds_deploy_tokens() {
 async fn four_builds_are_received_at_once_and_others_are_told_to_wait() {
     let (app, _portal) = started().await;
     let token = token_of(&app, "mfe-loans").await;
+    let (is_received, mut received) = mpsc::unbounded_channel();
     let slow = async || {
         // A busy database may refuse the token at first.
         loop {
+            let is_received = is_received.clone();
+            let never = stream::once(async move {
+                is_received.send(()).unwrap();
+                pending::<io::Result<Vec<u8>>>().await
+            });
             let mut request = publication(&token, &build("mfe-loans", "0.2.0"));
-            let never = futures::stream::pending::<Result<Vec<u8>, std::io::Error>>();
             *request.body_mut() = Body::from_stream(never);
             app.send(request).await;
         }
     };
     let refused = async {
-        loop {
-            let answer = publish(&app, &token, &build("mfe-loans", "0.3.0")).await;
-            if answer.status == StatusCode::TOO_MANY_REQUESTS {
-                break answer;
-            }
+        for _ in 0..4 {
+            received.recv().await.unwrap();
         }
+        publish(&app, &token, &build("mfe-loans", "0.3.0")).await
     };
     let refused = tokio::select! {
         () = async { _ = tokio::join!(slow(), slow(), slow(), slow()) } => unreachable!("they go on"),
         refused = refused => refused,
     };
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(refused.failure().1, "too_many_uploads");
     assert_eq!(refused.headers["retry-after"], "1");
 }

@@ -19,7 +19,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 use store::{Database, version::Version};
 
-use crate::test_app::{NOON, Staff, TestApp, waiting};
+use crate::{
+    parsing::cases,
+    test_app::{NOON, Staff, TestApp, waiting},
+};
 
 const PENDING: &str = "/api/v1/disbursements/pending";
 const RECORDS: &str = "/api/v1/disbursement-records";
@@ -152,7 +155,7 @@ async fn assert_serves_what_is_there(app: &TestApp, token: &str, encoding: &str)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(4), max_shrink_iters: 40, ..ProptestConfig::default() })]
 
     // S-88
     #[test]

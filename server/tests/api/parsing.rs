@@ -29,10 +29,13 @@ use crate::{
     test_app::{CONSOLE_TOKEN, Listener, TestApp, request},
 };
 
-/// `PROPTEST_CASES`, or else as many as take a second.
-fn config(cases: u32) -> ProptestConfig {
-    let many = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig { cases: many.unwrap_or(cases), failure_persistence: None, ..ProptestConfig::default() }
+/// `PROPTEST_CASES`, or else as many as take a second or two.
+pub fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
+fn config(usual: u32) -> ProptestConfig {
+    ProptestConfig { cases: cases(usual), failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// Arbitrary text, and text that is nearly what some parser expects.

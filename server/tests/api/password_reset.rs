@@ -189,7 +189,8 @@ async fn strangers_use_up_neither_the_code_nor_the_attempts_of_a_device_that_sig
     let device = known_device(&app).await;
     let code = requested_code(&app).await;
     let wrong = other_than(&code);
-    for n in 0..100 {
+    // The limit for the account, from any address.
+    for n in 0..50 {
         let body = json!({"email": AGENT, "otp": wrong, "new_password": NEW});
         app.post_from(&format!("203.0.113.{}", n % 20), "/api/v1/auth/reset-password", body).await;
     }
@@ -238,17 +239,6 @@ async fn a_sign_in_code_does_not_reset_the_password() {
     app.post("/api/v1/auth/request-signin-otp", json!({"email": AGENT})).await;
     let code = app.newest_code(AGENT).await;
     assert_eq!(reset(&app, AGENT, &code, NEW).await.failure().1, "invalid_code");
-}
-
-#[tokio::test]
-async fn another_reset_code_can_be_requested_after_30_seconds() {
-    let app = TestApp::start().await;
-    requested_code(&app).await;
-    let refused = request_code(&app, AGENT).await;
-    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(refused.headers["retry-after"], "30");
-    app.clock.advance(Duration::from_secs(30));
-    assert_eq!(request_code(&app, AGENT).await.status, StatusCode::OK);
 }
 
 #[tokio::test]

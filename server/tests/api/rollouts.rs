@@ -79,15 +79,15 @@ async fn trail(app: &TestApp) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn of_1_000_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except_towards_it() {
+async fn of_200_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except_towards_it() {
     let (app, _portal) = started().await;
-    let mut visitors: Vec<Visitor> = (0..1000).map(|_| Visitor::default()).collect();
+    let mut visitors: Vec<Visitor> = (0..200).map(|_| Visitor::default()).collect();
     assert_eq!(publish_for(&app, "percent=10").await.status, StatusCode::CREATED);
 
     let mut before = versions_of(&mut visitors, &app).await;
     let new = before.iter().filter(|version| *version == "0.2.0").count();
-    // The standard deviation of 1,000 draws at 10% is 9.5.
-    assert!((100 - 28..=100 + 28).contains(&new), "{new} of 1,000");
+    // Of 200 draws at 10%, fewer or more hit once in a million times.
+    assert!((3..=43).contains(&new), "{new} of 200");
     assert_eq!(versions_of(&mut visitors, &app).await, before, "everybody keeps their side");
     for percent in [35, 100] {
         let rolled_out = roll_out(&app, json!({"version": "0.2.0", "percent": percent})).await;
@@ -331,31 +331,6 @@ async fn rollouts_run_on_the_command_line() {
     assert_snapshot!(error_line(&run(&["rollout", "mfe-loans", "0.2.0"]).await), @"mkopo: give --percent or --plan");
     said(&["rollout", "mfe-loans", "0.2.0", "--percent", "1"]).await;
     assert_snapshot!(said(&["promote", "mfe-loans"]).await, @"mfe-loans 0.2.0 is live.");
-}
-
-#[tokio::test]
-async fn the_page_rolls_out_holds_promotes_and_aborts() {
-    let (app, _portal) = started().await;
-    hold(&app, "mfe-loans", "0.2.0").await;
-    let browser = Browser::sign_in(&app).await;
-    let page = "/console/slices";
-    let loans = ("name", "mfe-loans");
-    let build = ("build", "mfe-loans 0.2.0");
-    let shown = browser.done(page, "roll-out", &[build, ("share", "5:10m,100")]).await;
-    for words in [
-        "mfe-loans 0.2.0: 5% of browsers.",
-        "5% of browsers have 0.2.0, by the plan 5:10m,100; the others have 0.1.0.",
-    ] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
-    assert!(browser.done(page, "hold", &[loans]).await.contains("mfe-loans is held at its percentage."));
-    let shown = browser.done(page, "abort", &[loans]).await;
-    assert!(shown.contains("The rollout is aborted: everybody gets mfe-loans 0.1.0."), "{shown}");
-    browser.done(page, "roll-out", &[build, ("share", "10%")]).await;
-    let shown = browser.done(page, "promote", &[loans]).await;
-    assert!(shown.contains("mfe-loans 0.2.0 is live for everybody."), "{shown}");
-    let refused = browser.send(page, "roll-out", &[("build", "mfe-loans 0.1.0"), ("share", "many")]).await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 #[tokio::test]

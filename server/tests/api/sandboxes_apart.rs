@@ -251,7 +251,7 @@ async fn outside_demo_mode_there_are_no_sandboxes_by_default_and_allowed_ones_ar
 #[test]
 fn nothing_of_one_sandbox_shows_in_another() {
     let schedules =
-        std::env::var("MKOPO_TEST_SCHEDULES").ok().and_then(|text| text.parse().ok()).unwrap_or(6_u32);
+        std::env::var("MKOPO_TEST_SCHEDULES").ok().and_then(|text| text.parse().ok()).unwrap_or(2_u32);
     let mut runner = TestRunner::new(Config::default());
     let strategy = prop::collection::vec((0..SANDBOXES, act()), 10..60);
     for _ in 0..schedules.min(200) {

@@ -3,7 +3,7 @@ import { expect, test } from 'mkopo-test';
 const NEVER_THERE = ['left@example.com', 'LN-LEFT'] as const;
 
 // More than workers, so that each worker runs several, and each finds what the one before would have left.
-for (let index = 0; index < 24; index += 1) {
+for (let index = 0; index < 8; index += 1) {
   test(`test ${index} finds its own start and sees no other test`, async ({ mkopo }) => {
     const { now, frozen } = (await mkopo.console.GET('/console/api/clock')).data!;
     expect(frozen).toBe(false);
@@ -35,18 +35,6 @@ for (let index = 0; index < 24; index += 1) {
     expect(await mkopo.faults.list()).toHaveLength(1);
   });
 }
-
-test('a reset gives the same bytes', async ({ mkopo }) => {
-  const lists = async () => {
-    const agent = await mkopo.sessions.open('agent');
-    return JSON.stringify([await agent.pendingLoans(), await agent.history()]);
-  };
-  const atStart = await lists();
-  await mkopo.loans.approveMany(5);
-  await mkopo.clock.advance('40d');
-  await mkopo.reset();
-  expect(await lists()).toBe(atStart);
-});
 
 test.describe('a sandbox for each test', () => {
   test.use({ sandboxPer: 'test' });

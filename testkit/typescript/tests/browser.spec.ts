@@ -1,21 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'mkopo-test';
 
-test('a refused payout can be tried again', async ({ mkopo, page }) => {
-  await mkopo.mobileMoney.next('insufficient_funds');
-  await mkopo.signIn(page, 'agent');
-  const loan = await mkopo.loans.approve({ amount: 25_000 });
-  await mkopo.openLoan(page, loan);
-  await page.getByRole('button', { name: 'Disburse Loan' }).click();
-  await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
-  await expect(page.getByRole('dialog', { name: 'Disbursement Failed' })).toBeVisible();
-  expect((await mkopo.payouts.settled(loan)).status).toBe('FAILED');
-  await page.getByRole('button', { name: 'Try Again' }).click();
-  await expect(page.getByRole('dialog', { name: 'Disbursement Successful' })).toBeVisible();
-  expect((await mkopo.payouts.settled(loan)).status).toBe('COMPLETED');
-  expect(await mkopo.traffic.calls({ path: '/disburse', method: 'POST' })).toHaveLength(2);
-});
-
 test('whoever was led to sign-in is signed in at the screen that they had asked for', async ({
   mkopo,
   page,

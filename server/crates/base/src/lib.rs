@@ -16,6 +16,8 @@ pub mod kes;
 pub mod phone;
 // The source of ids, codes and random numbers.
 pub mod randomness;
+// What was done less than a minute ago.
+pub mod repeats;
 // Background tasks and their shutdown.
 pub mod tasks;
 // Texts that people read.

@@ -237,17 +237,6 @@ mod tests {
     use contract::listed::{assert_same, words_of};
 
     #[test]
-    fn the_docs_describe_each_kind() {
-        let docs = include_str!("../../../../../docs/console.md");
-        for kind in words_of("FaultKind") {
-            assert!(
-                docs.contains(&format!("| `{kind}` |")),
-                "Describe {kind} in the table of docs/console.md."
-            );
-        }
-    }
-
-    #[test]
     fn the_form_offers_each_kind_and_method() {
         let kinds = KINDS.map(|(name, _)| name);
         assert_same(kinds, &words_of("FaultKind"), "Add a kind to KINDS, with its name on the page.");
