@@ -64,6 +64,17 @@ async fn a_payout_is_listed_with_masked_phone_numbers_and_its_user() {
     assert_eq!(call["response_body"]["status"], "COMPLETED");
     let phone = loan["customer_phone_number"].as_str().unwrap();
     assert!(!call.to_string().contains(&phone[4..]), "{call}");
+
+    let typed = json!({
+        "email": "a@b.c", "password": "x", "phone_number": "0722 111 333", "phone": "(0722) 111.333",
+        "notes": "call +254-753-104376",
+    });
+    app.post("/api/v1/auth/login", typed).await;
+    let expected = json!({
+        "email": "a@b.c", "password": "•••", "phone_number": "+25472•••••33", "phone": "•••",
+        "notes": "call +25475•••••76",
+    });
+    assert_eq!(traffic(&app).await[0]["request_body"], expected);
 }
 
 #[tokio::test]

@@ -24,6 +24,25 @@ async fn login(app: &TestApp, password: &str) -> (u16, Value) {
     (answer.status.as_u16(), answer.body()["code"].clone())
 }
 
+/// The newest reset code of the agent, which must go to `phone`.
+async fn reset_code(app: &TestApp, phone: &str) -> String {
+    let request = json!({"email": "agent@mkopo.test"});
+    assert_eq!(app.post("/api/v1/auth/request-password-reset", request).await.status, StatusCode::OK);
+    app.newest_code(phone).await
+}
+
+/// Resets the password of the agent.
+async fn reset(app: &TestApp, code: &str) -> Answer {
+    let request = json!({"email": "agent@mkopo.test", "otp": code, "new_password": NEW_PASSWORD});
+    app.post("/api/v1/auth/reset-password", request).await
+}
+
+/// Changes the phone number of `staff`.
+async fn set_phone(staff: &Staff<'_>, phone: &str) -> Answer {
+    let change = json!({"first_name": "Wanjiru", "last_name": "Maina", "phone_number": phone, "current_password": demo::PASSWORD});
+    put(staff, "/profile", change).await
+}
+
 #[tokio::test]
 async fn name_and_phone_number_can_be_changed() {
     let app = TestApp::start_with(&LIVE).await;
@@ -55,7 +74,7 @@ async fn name_and_phone_number_can_be_changed() {
     assert_eq!(events.as_array().unwrap().len(), 1);
 }
 
-// S-39, S-65
+// S-39, S-62, S-65
 #[tokio::test]
 async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
     let app = TestApp::start_with(&LIVE).await;
@@ -70,6 +89,7 @@ async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
     }
     assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
     app.clock.advance(std::time::Duration::from_mins(1));
+    let code = reset_code(&app, "+254711000003").await;
 
     let answer = put(&agent, "/profile/password", change(demo::PASSWORD, NEW_PASSWORD)).await;
     assert_eq!(answer.status, StatusCode::NO_CONTENT);
@@ -80,6 +100,8 @@ async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
     assert_eq!(login(&app, NEW_PASSWORD).await.0, 200);
     let events = app.console(Method::GET, "/events?kind=password_changed", None).await.json();
     assert_eq!(events[0]["details"], "2 other sessions ended");
+    // Whoever knew the old password may have read the code.
+    assert_eq!(reset(&app, &code).await.failure().1, "invalid_code");
 }
 
 // S-44
@@ -164,6 +186,47 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
     app.clock.advance(Duration::from_hours(22));
     assert_eq!(reset().await, StatusCode::OK);
     assert_eq!(texts().await, [1, 1, 4]);
+}
+
+/// Whoever had it would get the codes of somebody else.
+// S-65
+#[tokio::test]
+async fn a_phone_number_that_still_gets_the_reset_codes_of_somebody_can_not_be_taken() {
+    let app = TestApp::start_with(&LIVE).await;
+    let before = "+254711000003";
+    assert_eq!(set_phone(&app.sign_in("agent").await, "+254712999888").await.status, StatusCode::OK);
+    let taken = set_phone(&app.sign_in("supervisor").await, before).await;
+    assert_eq!((taken.failure().0, taken.body()["field"].clone()), (422, json!("phone_number")));
+    let account = json!({
+        "email": "new@mkopo.test", "first_name": "Otieno", "last_name": "Ouma", "phone_number": before,
+        "role": "agent", "password": NEW_PASSWORD,
+    });
+    let refused = app.console(Method::POST, "/staff", Some(account)).await;
+    assert_eq!((refused.failure().0, refused.body()["field"].clone()), (422, json!("phone_number")));
+    app.clock.advance(Duration::from_hours(25));
+    assert_eq!(set_phone(&app.sign_in("supervisor").await, before).await.status, StatusCode::OK);
+}
+
+/// The message about the change advises a reset to who has not made it.
+// S-65
+#[tokio::test]
+async fn a_reset_within_24_hours_of_a_new_phone_number_brings_the_one_before_back() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (before, of_thief) = ("+254711000003", "+254712999888");
+    assert_eq!(set_phone(&app.sign_in("agent").await, of_thief).await.status, StatusCode::OK);
+    let code = reset_code(&app, before).await;
+    assert_eq!(reset(&app, &code).await.status, StatusCode::OK);
+    let events = app.console(Method::GET, "/events?kind=password_reset", None).await.json();
+    assert_eq!(events[0]["details"], "all sessions ended, the phone number before its change is back");
+    app.clock.advance(Duration::from_hours(25));
+    reset_code(&app, before).await;
+    assert_eq!(app.texts_to(of_thief).await, 0);
+
+    // A change that has settled stays.
+    let code = app.newest_code(before).await;
+    assert_eq!(reset(&app, &code).await.status, StatusCode::OK);
+    let events = app.console(Method::GET, "/events?kind=password_reset", None).await.json();
+    assert_eq!(events[0]["details"], "all sessions ended");
 }
 
 // S-46

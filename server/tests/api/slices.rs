@@ -474,8 +474,15 @@ async fn an_invalid_build_is_refused_with_a_reason_and_the_live_one_is_unchanged
         with(|manifest| {
             manifest["shared"][0] = json!({"name": "mfe-kit/ui-data", "requiredVersion": "^0.2.0"});
         }),
+        with(|manifest| manifest["shared"][1]["requiredVersion"] = json!("1".repeat(2 << 20))),
+        with(|manifest| manifest["shared"][1]["requiredVersion"] = json!(["^0.1.0"; 100].join(" || "))),
+        with(|manifest| manifest["brings"]["x".repeat(2 << 20)] = json!(1)),
+        with(|manifest| manifest["brings"]["menu"] = json!([entry(&["admin", "agent", "admin"], "/loans")])),
+        with(|manifest| manifest["brings"]["menu"] = json!([entry(&["admin"], "/loans/*/*")])),
     ] {
-        failures.push(publish(&app, &files).await.refusal());
+        let refused = publish(&app, &files).await;
+        assert!(refused.bytes.len() < 1024, "it may be of any length, and is quoted twice");
+        failures.push(refused.refusal());
     }
     assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
     assert_eq!(app.console(Method::GET, "/slices", None).await.json()["trail"], json!([]));
@@ -503,7 +510,17 @@ async fn an_invalid_build_is_refused_with_a_reason_and_the_live_one_is_unchanged
     409 wrong_shell: It was built for react ^18.0.0; this shell has 19.3.1.
     409 wrong_shell: It was built for preact ^19.0.0; this shell has none.
     409 wrong_shell: It was built for mfe-kit/ui-data ^0.2.0; this shell has 0.1.0.
+    422 bad_build: The range of mfe-kit versions that it was built for is invalid: "1111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111".
+    422 bad_build: The range of mfe-kit versions that it was built for is invalid: "^0.1.0 || ^0.1.0 || ^0.1.0 || ^0.1.0 || ^0.1.0 || ^0.1.0 || ^0.1.0 || ^0.1.0 || ^0.1.0 || ^0.1.0 || ".
+    422 bad_build: Its mf-manifest.json can't be read: unknown field `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.
+    422 bad_build: Its menu entry "Loans" names a role twice.
+    422 bad_build: Its menu entry "Loans" has "/loans/*/*" below it, which is not a path such as /loans/*.
     "#);
+}
+
+/// An entry of the menu for `roles`, with pages `below` it.
+fn entry(roles: &[&str], below: &str) -> Value {
+    json!({"label": "Loans", "to": "/loans", "icon": "money", "position": 1, "roles": roles, "below": below})
 }
 
 /// An archive with one entry, written by hand, because no tar program writes such entries.
@@ -516,6 +533,17 @@ fn archive_with(path: &[u8], kind: tar::EntryType, size: u64) -> Vec<u8> {
     header.set_cksum();
     let mut archive = header.as_bytes().to_vec();
     archive.resize(archive.len() + 1024, 0);
+    archive
+}
+
+/// An archive with one file, whose path may be of any length.
+fn archive_with_long(path: &[u8]) -> Vec<u8> {
+    let mut archive =
+        archive_with(b"././@LongLink", tar::EntryType::GNULongName, path.len().try_into().unwrap());
+    archive.truncate(512);
+    archive.extend(path);
+    archive.resize(archive.len().next_multiple_of(512), 0);
+    archive.extend(archive_with(b"long", tar::EntryType::Regular, 0));
     archive
 }
 
@@ -539,8 +567,12 @@ async fn archives_with_unsafe_paths_or_excessive_sizes_are_refused() {
         archive_with(b"long.js", file, 4096),
         archive_with(b"bomb.js", file, 1 << 40),
         vec![0; 17 * 1024 * 1024],
+        archive_with_long(&b"\x01".repeat(1 << 20)),
+        archive_with_long(&[b"~".repeat(199), b"$".to_vec()].concat()),
     ] {
-        failures.push(app.send(publication("", archive)).await.refusal());
+        let refused = app.send(publication("", archive)).await;
+        assert!(refused.bytes.len() < 1024, "a path may be of any length, and is quoted twice");
+        failures.push(refused.refusal());
     }
     assert_snapshot!(failures.join("\n"), @r#"
     422 bad_build: This is not a tar archive, or it is damaged.
@@ -556,6 +588,8 @@ async fn archives_with_unsafe_paths_or_excessive_sizes_are_refused() {
     422 bad_build: This is not a tar archive, or it is damaged.
     413 build_too_large: A build can have at most 16 MiB and 2,000 files.
     413 build_too_large: A build can have at most 16 MiB and 2,000 files.
+    422 bad_build: A path in it has more than 200 bytes.
+    422 bad_build: "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~" is not a valid path in a build.
     "#);
 }
 

@@ -205,6 +205,18 @@ async fn a_double_click_opens_one_sandbox() {
     assert_eq!(click().await.status, StatusCode::GONE);
 }
 
+/// Anybody can send any text there, and as much as an address has room for.
+#[tokio::test]
+async fn what_is_no_page_of_a_link_is_not_remembered() {
+    let app = TestApp::start().await;
+    let link = Link::make(&app, json!({"story": "first-payout", "worlds": 2})).await;
+    let path = format!("{}?{}", link.path, "x".repeat(1000));
+    for sandboxes in [1, 2] {
+        assert_eq!(app.call(Method::POST, &path, None).await.status, StatusCode::SEE_OTHER);
+        assert_eq!(count(&app).await, sandboxes);
+    }
+}
+
 #[tokio::test]
 async fn a_full_server_takes_nothing_off_a_link() {
     let app = TestApp::start_with(&["--sandboxes", "1"]).await;
@@ -353,7 +365,13 @@ async fn of_guests_who_begin_a_story_again_at_once_one_does_and_all_are_let_in()
 #[tokio::test]
 async fn what_a_guest_takes_along_begins_a_demo() {
     let app = TestApp::start_on_file().await;
-    let guest = Link::make(&app, json!({"story": "lost-answer"})).await.guest().await;
+    let new = json!({"story": "lost-answer", "roles": ["agent", "supervisor"]});
+    let guest = Link::make(&app, new).await.guest().await;
+    let invited = guest.told().await["invitations"][0]["url"].as_str().unwrap().to_owned();
+    Guest::enter(&app, &invited).await;
+    let of_supervisor = Some(json!({"email": "supervisor@mkopo.test"}));
+    let code = guest.call(Method::POST, "/api/v1/auth/request-password-reset", of_supervisor).await;
+    assert_eq!(code.status, StatusCode::OK);
     assert_eq!(guest.pay("LN-AMINA").await, 202);
     guest.told().await;
     let taken = guest.call(Method::GET, "/story/file", None).await;
@@ -362,12 +380,17 @@ async fn what_a_guest_takes_along_begins_a_demo() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lost-answer.mkopo");
     std::fs::write(&file, &taken.bytes).unwrap();
+    // Nothing of it is of the people who were there: not even in pages that are free.
+    assert!(!taken.bytes.windows(9).any(|part| part == b"127.0.0.1"));
     let there = TestApp::start_at(&format!("sqlite:{}", file.display()), app.clock.clone()).await;
     assert_eq!(there.sign_in("agent").await.get("/api/v1/auth/me").await.status, StatusCode::OK);
     let told = there.console(Method::GET, "/story", None).await.json();
     assert_eq!((&told["name"], &told["steps"][0]["state"]), (&json!("lost-answer"), &json!("done")));
     // Whoever was signed in there is not signed in here.
     assert_eq!(there.with(&guest.token).get("/story/told").await.status, StatusCode::UNAUTHORIZED);
+    let messages = there.console(Method::GET, "/outbox?to=%2B254711000002", None).await.json();
+    assert!(messages[0]["body"].as_str().unwrap().starts_with("•••••• is your Mkopo password reset code"));
+    assert_eq!(messages[0]["code"], Value::Null);
 
     let wrong = folder.path().join("wrong.mkopo");
     std::fs::write(&wrong, "no sandbox").unwrap();

@@ -13,9 +13,7 @@ impl Msisdn {
     /// Parses `+2547…`, `2547…`, `07…` and `7…` (likewise with 1). Spaces and dashes of any kind are ignored, and
     /// characters that can't be seen: numbers are pasted from messages and web pages.
     pub fn parse(text: &str) -> Option<Self> {
-        let is_between =
-            |c: char| c.is_whitespace() || is_hidden(c) || matches!(c, '-' | '\u{2010}'..='\u{2015}');
-        let digits: String = text.chars().filter(|&c| !is_between(c)).collect();
+        let digits: String = text.chars().filter(|&c| !is_ignored(c)).collect();
         let local = digits
             .strip_prefix("+254")
             .or_else(|| digits.strip_prefix("254"))
@@ -41,6 +39,11 @@ impl Msisdn {
     pub fn masked(&self) -> String {
         format!("{}•••••{}", &self.0[..6], &self.0[self.0.len() - 2..])
     }
+}
+
+/// Returns whether a character between the digits of a number is ignored.
+pub fn is_ignored(c: char) -> bool {
+    c.is_whitespace() || is_hidden(c) || matches!(c, '-' | '\u{2010}'..='\u{2015}')
 }
 
 #[cfg(test)]

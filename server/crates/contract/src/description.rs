@@ -30,6 +30,38 @@ pub fn json() -> Result<&'static Value, &'static str> {
     CONTRACT.as_ref().map_err(String::as_str)
 }
 
+/// The contract's own words, a line each: all names in it, such as those of paths and fields, the codes of failures,
+/// and the words in its lists, such as the values that a field can have.
+pub fn words() -> &'static str {
+    static WORDS: LazyLock<String> = LazyLock::new(|| {
+        let mut words = Vec::new();
+        if let Ok(contract) = json() {
+            add_words(contract, &mut words);
+        }
+        words.join("\n")
+    });
+    &WORDS
+}
+
+fn add_words(value: &'static Value, words: &mut Vec<&'static str>) {
+    match value {
+        Value::Object(parts) => {
+            words.extend(parts.keys().map(String::as_str));
+            words.extend(parts.get("code").and_then(Value::as_str));
+            for part in parts.values() {
+                add_words(part, words);
+            }
+        }
+        Value::Array(items) => {
+            words.extend(items.iter().filter_map(Value::as_str));
+            for item in items {
+                add_words(item, words);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// An operation of the contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {

@@ -12,7 +12,7 @@ pub mod listed;
 mod shape;
 
 pub use self::{
-    description::{API, CONTRACT_PATH, Operation, json},
+    description::{API, CONTRACT_PATH, Operation, json, words},
     differences::{Difference, DifferenceKind, Differences, Side, of_answer, of_request},
     shape::shape,
 };

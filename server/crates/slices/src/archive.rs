@@ -6,7 +6,10 @@ use std::{
     path::Path,
 };
 
-use crate::{refusal::SliceRefusal, source_map};
+use crate::{
+    refusal::{SliceRefusal, bad, quoted},
+    source_map,
+};
 use base::error::Failure;
 
 /// Maximum size of an archive without its source maps, and of all other files in it, in bytes.
@@ -23,6 +26,9 @@ const BLOCK: u64 = 512;
 
 /// Maximum number of files in a build, and of source maps besides.
 const MAX_FILES: usize = 2000;
+
+/// Maximum length of a path in a build, in bytes.
+const MAX_PATH: usize = 200;
 
 /// The content of an archive.
 #[derive(Debug, Default)]
@@ -45,11 +51,11 @@ pub fn read(archive: impl Read, size: u64) -> Result<Unpacked, Failure> {
     let mut archive = tar::Archive::new(archive);
     for entry in archive.entries().map_err(unreadable)? {
         let mut entry = entry.map_err(unreadable)?;
-        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let path = path_in_build(&entry.path_bytes())?;
         match entry.header().entry_type() {
             tar::EntryType::Directory | tar::EntryType::XGlobalHeader => continue,
             tar::EntryType::Regular | tar::EntryType::Continuous => {}
-            _ => return Err(SliceRefusal::BadBuild(format!("{path:?} is not a regular file")).into()),
+            _ => return Err(bad(format!("{} is not a regular file", quoted(&path)))),
         }
         let (size, is_map) = (entry.size(), source_map::is_source_map(&path));
         if is_map {
@@ -60,12 +66,21 @@ pub fn read(archive: impl Read, size: u64) -> Result<Unpacked, Failure> {
         }
         let mut content = Vec::new();
         entry.by_ref().take(size).read_to_end(&mut content).map_err(unreadable)?;
-        files.add(path.strip_prefix("./").unwrap_or(&path), content)?;
+        files.add(&path, content)?;
     }
     if size.saturating_sub(of_maps) > MAX_SIZE as u64 {
         return Err(SliceRefusal::BuildTooLarge.into());
     }
     Ok(Unpacked { files: files.by_path, maps_left_out: files.maps_left_out })
+}
+
+/// The path of an entry. One that is too long is refused first: an archive can have one of many megabytes.
+fn path_in_build(path: &[u8]) -> Result<String, Failure> {
+    let path = path.strip_prefix(b"./").unwrap_or(path);
+    if path.len() > MAX_PATH {
+        return Err(bad(format!("A path in it has more than {MAX_PATH} bytes")));
+    }
+    Ok(String::from_utf8_lossy(path).into_owned())
 }
 
 /// Reads the files of a folder, with the same checks as [`read`]. Source maps that the server would leave out are left
@@ -156,10 +171,10 @@ impl Files {
             return Ok(());
         }
         if !is_safe(path) {
-            return Err(SliceRefusal::BadBuild(format!("{path:?} is not a valid path in a build")).into());
+            return Err(bad(format!("{} is not a valid path in a build", quoted(path))));
         }
         if self.by_path.insert(path.to_owned(), content).is_some() {
-            return Err(SliceRefusal::BadBuild(format!("{path:?} is in the archive twice")).into());
+            return Err(bad(format!("{} is in the archive twice", quoted(path))));
         }
         Ok(())
     }
@@ -167,7 +182,7 @@ impl Files {
 
 /// Returns `true` if a path stays inside the build and means the same to every browser and server.
 pub(super) fn is_safe(path: &str) -> bool {
-    path.len() <= 200
+    path.len() <= MAX_PATH
         && path.split('/').all(|part| {
             !part.is_empty()
                 && !part.starts_with('.')

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::{SliceRefusal, bad};
+use crate::refusal::{SliceRefusal, bad, quoted};
 use base::{error::Failure, text::is_plain};
 use lending::auth::Role;
 
@@ -147,7 +147,8 @@ impl Brings {
         let mut paths = BTreeSet::new();
         for Screen { path, title, .. } in &self.screens {
             if !is_path(path) {
-                return Err(bad(format!("The path {path:?} of a screen is not one such as /loans/:id")));
+                let path = quoted(path);
+                return Err(bad(format!("The path {path} of a screen is not one such as /loans/:id")));
             }
             check_text("title", title, 100)?;
             if !paths.insert(pattern(path)) {
@@ -174,16 +175,19 @@ impl Brings {
     fn check_entry(&self, entry: &MenuEntry, shell: &Shell) -> Result<(), Failure> {
         let MenuEntry { label, to, icon, position, roles, below } = entry;
         check_text("label", label, 40)?;
+        let is_twice = |role: &Role| roles.iter().filter(|other| *other == role).count() > 1;
         let wrong = if self.screens.iter().all(|screen| screen.path != *to) {
-            format!("leads to {to:?}, which is no screen of it")
+            format!("leads to {}, which is no screen of it", quoted(to))
         } else if !shell.icons.is_empty() && !shell.icons.contains(icon) {
-            format!("has the icon {icon:?}, which mfe-kit {} does not have", shell.kit)
+            format!("has the icon {}, which mfe-kit {} does not have", quoted(icon), shell.kit)
         } else if *position > 1000 {
             format!("has the position {position}; the largest is 1000")
         } else if roles.is_empty() {
             "names no role, so nobody would see it".to_owned()
-        } else if let Some(below) = below.as_deref().filter(|below| !is_path(below.trim_end_matches("/*"))) {
-            format!("has {below:?} below it, which is not a path such as /loans/*")
+        } else if roles.iter().any(is_twice) {
+            "names a role twice".to_owned()
+        } else if let Some(below) = below.as_deref().filter(|below| !is_path_below(below)) {
+            format!("has {} below it, which is not a path such as /loans/*", quoted(below))
         } else {
             return Ok(());
         };
@@ -217,7 +221,8 @@ fn taken(path: &str, name: &str, owner: &str) -> Failure {
 fn check_text(what: &str, text: &str, longest: usize) -> Result<(), Failure> {
     let length = text.chars().count();
     if text.trim().is_empty() || length > longest || !is_plain(text) {
-        return Err(bad(format!("A {what} must have 1 to {longest} characters that can be seen: {text:?}")));
+        let text = quoted(text);
+        return Err(bad(format!("A {what} must have 1 to {longest} characters that can be seen: {text}")));
     }
     Ok(())
 }
@@ -250,6 +255,10 @@ fn is_path(path: &str) -> bool {
     };
     path == "/"
         || path.len() <= 200 && path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_part))
+}
+
+fn is_path_below(path: &str) -> bool {
+    is_path(path.strip_suffix("/*").unwrap_or(path))
 }
 
 #[cfg(test)]

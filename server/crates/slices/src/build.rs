@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256, Sha384};
 use crate::{
     brings::{Brings, Shell},
     range::Range,
-    refusal::{SliceRefusal, bad},
+    refusal::{SliceRefusal, bad, quoted, reason},
 };
-use base::error::Failure;
+use base::{error::Failure, text::shown};
 
 /// The name of the shell, whose builds are published like those of a slice.
 pub const SHELL: &str = "mfe-shell";
@@ -177,7 +177,7 @@ impl Build {
             .get(MANIFEST)
             .ok_or_else(|| bad(format!("This is not a build of a slice: it has no {MANIFEST}")))?;
         let manifest: Manifest = serde_json::from_slice(bytes)
-            .map_err(|error| bad(format!("Its {MANIFEST} can't be read: {error}")))?;
+            .map_err(|error| bad(format!("Its {MANIFEST} can't be read: {}", reason(&error))))?;
         let name = name_of(&manifest)?;
         let version = version_of(&manifest)?;
         check_references(&manifest, &files)?;
@@ -234,14 +234,16 @@ fn check_library(name: &str, range: &str, shell: &Shell) -> Result<(), Failure> 
         return Ok(());
     }
     let carried = if is_of_kit { Some(&shell.kit) } else { shell.libraries.get(name) };
+    let library = shown(name, 100);
     let parsed = Range::parse(range).ok_or_else(|| {
-        bad(format!("The range of {name} versions that it was built for is invalid: {range:?}"))
+        let range = quoted(range);
+        bad(format!("The range of {library} versions that it was built for is invalid: {range}"))
     })?;
     if carried.is_some_and(|version| parsed.matches(version)) {
         return Ok(());
     }
     Err(SliceRefusal::WrongShell {
-        library: name.to_owned(),
+        library,
         range: range.to_owned(),
         carried: carried.map_or_else(|| "none".to_owned(), ToString::to_string),
     }
@@ -251,8 +253,9 @@ fn check_library(name: &str, range: &str, shell: &Shell) -> Result<(), Failure> 
 fn name_of(manifest: &Manifest) -> Result<SliceName, Failure> {
     let named = &manifest.meta_data.build_info.build_name;
     let name = SliceName::parse(named).ok_or_else(|| {
+        let named = quoted(named);
         bad(format!(
-            "{named:?} is not a slice's name: that is mfe- followed by lower-case letters, digits and dashes"
+            "{named} is not a slice's name: that is mfe- followed by lower-case letters, digits and dashes"
         ))
     })?;
     if name.is_shell() {
@@ -260,7 +263,7 @@ fn name_of(manifest: &Manifest) -> Result<SliceName, Failure> {
     }
     for given in [&manifest.name, &manifest.meta_data.global_name] {
         if *given != name.container() {
-            return Err(bad(format!("Its manifest names {given:?}, but its package is {named}")));
+            return Err(bad(format!("Its manifest names {}, but its package is {named}", quoted(given))));
         }
     }
     Ok(name)
@@ -277,14 +280,14 @@ pub(super) fn is_of_build(version: &Version) -> bool {
 }
 
 pub(super) fn no_version(given: &str) -> Failure {
-    bad(format!("{given:?} is not a version such as 1.4.0 or 1.4.0-rc.1"))
+    bad(format!("{} is not a version such as 1.4.0 or 1.4.0-rc.1", quoted(given)))
 }
 
 /// Checks that everything the manifest names is a file of the build.
 fn check_references(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
     let meta = &manifest.meta_data;
     if let Some(elsewhere) = meta.public_path.as_deref().filter(|path| *path != "auto") {
-        return Err(bad(format!("Its manifest points to {elsewhere:?} instead of its own folder")));
+        return Err(bad(format!("Its manifest points to {} instead of its own folder", quoted(elsewhere))));
     }
     if !manifest.remotes.is_empty() {
         return Err(bad("It loads other slices, which only the shell may do"));
@@ -298,7 +301,7 @@ fn check_references(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> R
     let entry = path(&[&meta.remote_entry.path, &meta.remote_entry.name]);
     for file in std::iter::once(entry).chain(assets) {
         if !files.contains_key(&file) {
-            return Err(bad(format!("Its manifest names {file:?}, which is not in the build")));
+            return Err(bad(format!("Its manifest names {}, which is not in the build", quoted(&file))));
         }
     }
     Ok(())

@@ -2,6 +2,9 @@
 
 use semver::{Version, VersionReq};
 
+/// Maximum length of a range, in bytes. It is listed for every page.
+const MAX_LENGTH: usize = 200;
+
 /// A version range: a list of alternatives.
 #[derive(Clone, Debug)]
 pub struct Range(Vec<VersionReq>);
@@ -9,6 +12,9 @@ pub struct Range(Vec<VersionReq>);
 impl Range {
     /// Parses `^0.1.0`, `>=1.2 <3`, `1.x || ^2.0.0`; hyphenated ranges are not supported.
     pub fn parse(text: &str) -> Option<Self> {
+        if text.len() > MAX_LENGTH {
+            return None;
+        }
         let alternatives = text.split("||").map(|alternative| {
             let comparators: Vec<String> = alternative.split_whitespace().map(comparator).collect();
             VersionReq::parse(&comparators.join(", ")).ok()

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 
-use base::error::{Failure, Refused};
+use base::{
+    error::{Failure, Refused},
+    text::shown,
+};
 
 /// A refusal of slices and their builds. The text is for people; the code is for programs.
 #[derive(Debug, thiserror::Error)]
@@ -103,6 +106,16 @@ pub enum SliceRefusal {
 /// A build that can't be accepted, with the reason as a sentence without its full stop.
 pub(super) fn bad(text: impl Into<String>) -> Failure {
     SliceRefusal::BadBuild(text.into()).into()
+}
+
+/// The beginning of what a build says, in quotation marks: it may be of any length.
+pub(super) fn quoted(text: &str) -> String {
+    format!("{:?}", shown(text, 100))
+}
+
+/// The beginning of why a file can't be read: the reason may quote a part of the file, of any length.
+pub(super) fn reason(error: &serde_json::Error) -> String {
+    shown(&error.to_string(), 200)
 }
 
 impl Refused for SliceRefusal {

@@ -7,9 +7,9 @@ use axum::http::HeaderValue;
 use crate::{
     brings::Shell,
     build::{Build, SHELL, SliceName, digest, integrity_of, is_of_build, no_version},
-    refusal::bad,
+    refusal::{bad, quoted, reason},
 };
-use base::error::Failure;
+use base::{error::Failure, text::shown};
 
 /// The file that describes the shell, as `/slices.json` has it.
 pub const DESCRIPTION: &str = "shell.json";
@@ -29,7 +29,7 @@ const DENIES: &str = "default-src 'none';";
 /// [`SliceRefusal::BadBuild`](crate::SliceRefusal::BadBuild) with the reason as a sentence.
 pub fn check(files: BTreeMap<String, Vec<u8>>) -> Result<Build, Failure> {
     let shell: Shell = serde_json::from_slice(content(&files, DESCRIPTION)?)
-        .map_err(|error| bad(format!("Its {DESCRIPTION} can't be read: {error}")))?;
+        .map_err(|error| bad(format!("Its {DESCRIPTION} can't be read: {}", reason(&error))))?;
     if !is_of_build(&shell.version) {
         return Err(no_version(&shell.version.to_string()));
     }
@@ -58,7 +58,7 @@ pub fn check(files: BTreeMap<String, Vec<u8>>) -> Result<Build, Failure> {
 }
 
 fn content<'a>(files: &'a BTreeMap<String, Vec<u8>>, path: &str) -> Result<&'a [u8], Failure> {
-    let missing = || bad(format!("The build of the shell has no {path}"));
+    let missing = || bad(format!("The build of the shell has no {}", shown(path, 100)));
     files.get(path).map(Vec::as_slice).ok_or_else(missing)
 }
 
@@ -69,7 +69,8 @@ fn check_page(page: &[u8], files: &BTreeMap<String, Vec<u8>>) -> Result<(), Fail
     for (name, rest) in named {
         let file = format!("assets/{name}");
         let given = rest.trim_start().strip_prefix("integrity=\"").and_then(|rest| rest.split('"').next());
-        let given = given.ok_or_else(|| bad(format!("Its page does not name the integrity of {file:?}")))?;
+        let given =
+            given.ok_or_else(|| bad(format!("Its page does not name the integrity of {}", quoted(&file))))?;
         if integrity_of(content(files, &file)?) != given {
             return Err(bad(format!("Its {file:?} is not the file whose integrity its page names")));
         }

@@ -14,7 +14,7 @@ use serde::{
 };
 
 use super::accept;
-use base::error::Failure;
+use base::{error::Failure, text::shown};
 
 /// The largest integer that is interoperable in JSON (RFC 8259, section 6).
 pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
@@ -99,7 +99,8 @@ pub fn without_values(text: &str) -> String {
         ("character `", '`'),
         ("string \"", '"'),
     ];
-    let mut text = text.to_owned();
+    // The name of an unknown field may be as long as the body.
+    let mut text = shown(text, 300);
     for (kind, end) in REPEATED {
         while let Some(start) = text.find(kind) {
             let value = start + kind.len();

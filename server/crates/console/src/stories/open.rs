@@ -77,7 +77,9 @@ async fn open(
         let text = "Pages of other sites can't open it.";
         return Ok(refused(&sandbox, StatusCode::FORBIDDEN, "Open the address itself", text));
     }
-    let made = match page {
+    // What is remembered has a bound: nobody can have pages of a link that is not known.
+    known(&sandbox, &token).await?;
+    let made = match page.filter(|page| is_page(page)) {
         None => Arc::default(),
         Some(page) => {
             let mut sent = sent.lock();
@@ -88,6 +90,11 @@ async fn open(
     let to = made.get_or_try_init(|| make(&sandbox, &stories, &token, address)).await?.clone();
     Ok((StatusCode::SEE_OTHER, [(header::LOCATION, to), (header::CACHE_CONTROL, "no-store".to_owned())])
         .into_response())
+}
+
+/// Returns whether `text` is the name of a page that [`show`] can have sent.
+fn is_page(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Makes a sandbox for a guest at `address`. Returns the address at which the guest enters it.
@@ -132,16 +139,22 @@ fn not_begun(main: &Sandbox, file: &File, failure: Failure) -> Result<Response, 
     Ok(refused(main, StatusCode::UNPROCESSABLE_ENTITY, "This story can't begin", text))
 }
 
+/// The link with this token.
+///
+/// # Errors
+/// The page that says that it is not known, or a failure.
+async fn known(main: &Sandbox, token: &str) -> Result<Link> {
+    let found = if main.is_main() { links::find(&main.server, token).await? } else { None };
+    let text = "Ask whoever gave it to you for the whole address.";
+    found.ok_or_else(|| refused(main, StatusCode::NOT_FOUND, "This link is not known", text).into())
+}
+
 /// The link with this token and its story.
 ///
 /// # Errors
 /// The page that says why it makes no sandbox, or a failure.
 async fn usable(main: &Sandbox, stories: &Stories, token: &str) -> Result<(Link, Arc<File>)> {
-    let found = if main.is_main() { links::find(&main.server, token).await? } else { None };
-    let Some(link) = found else {
-        let text = "Ask whoever gave it to you for the whole address.";
-        return Err(refused(main, StatusCode::NOT_FOUND, "This link is not known", text).into());
-    };
+    let link = known(main, token).await?;
     if !main.server.sandboxes.are_on() {
         let text = "Load the page again. If that does not help, tell whoever gave you the link.";
         return Err(refused(main, StatusCode::MISDIRECTED_REQUEST, "This server opens no links", text).into());

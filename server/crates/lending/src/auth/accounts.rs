@@ -67,15 +67,18 @@ pub async fn open(
                 .bind_all((&phone_number, role, password_hash, true, now))
                 .execute(&mut *connection)
                 .await?;
-            check_phone(connection, &phone_number, &staff_id).await
+            check_phone(connection, &phone_number, &staff_id, now).await
         })
         .await
 }
 
 const WITH_PHONE: &str = "
-    SELECT count(*) FROM staff WHERE phone_number = $1 AND staff_id <> $2";
+    SELECT count(*) FROM staff
+    WHERE staff_id <> $2
+      AND (phone_number = $1 OR phone_before = $1 AND phone_changed_at > $3 AND phone_changed_at <= $4)";
 
-/// Checks that no account besides `own` has `phone`: reset codes of two people would go there.
+/// Checks that no account besides `own` has `phone`, or still gets its reset codes there: those of two people would go
+/// there.
 ///
 /// # Errors
 /// [`Failure::BadField`].
@@ -83,8 +86,12 @@ pub(super) async fn check_phone(
     connection: &mut Connection,
     phone: &Msisdn,
     own: &StaffId,
+    now: UnixMillis,
 ) -> Result<(), Failure> {
-    let others: i64 = query_scalar(WITH_PHONE).bind(phone).bind(own).fetch_one(connection).await?;
+    let others: i64 = query_scalar(WITH_PHONE)
+        .bind_all((phone, own, now.minus(otp::PHONE_SETTLES), now))
+        .fetch_one(connection)
+        .await?;
     if others > 0 {
         return Err(Failure::bad_field("phone_number", "Another account has this phone number"));
     }

@@ -6,7 +6,7 @@ use axum::http::HeaderValue;
 use secrecy::SecretString;
 
 use super::{
-    Auth, Staff, device, new_password,
+    Auth, Staff, device, new_password, otp,
     reauthentication::Reauthentication,
     session::{self, Session},
 };
@@ -14,8 +14,8 @@ use crate::events::EventKind;
 use base::error::Failure;
 use store::Connection;
 
-/// Sets a new password for the user of `session`, and ends their other sessions. Returns the `Set-Cookie` by which the
-/// device is recognised from now on.
+/// Sets a new password for the user of `session`, and ends their other sessions and their codes. Returns the
+/// `Set-Cookie` by which the device is recognised from now on.
 ///
 /// # Errors
 /// [`crate::auth::AuthRefusal::PasswordTooShort`], [`crate::auth::AuthRefusal::PasswordTooEasy`], [`crate::auth::AuthRefusal::InvalidPassword`],
@@ -35,7 +35,9 @@ pub(super) async fn change_password(
     let clock = auth.world.clock.clone();
     asked
         .change(auth, EventKind::PasswordChanged, async move |connection: &mut Connection, staff: Staff| {
-            staff.set_password(connection, password_hash, clock.now()).await?;
+            let now = clock.now();
+            staff.set_password(connection, password_hash, now).await?;
+            otp::end_all(connection, &staff.staff_id, now).await?;
             let ended = session::end_others(connection, &session, &clock).await?;
             Ok(format!("{ended} other sessions ended"))
         })

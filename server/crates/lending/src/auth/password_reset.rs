@@ -15,7 +15,7 @@ use super::{
 };
 use crate::events::{self, EventKind};
 use base::{email::Email, error::Failure};
-use store::Connection;
+use store::{Connection, query};
 
 /// A request to set a new password.
 #[derive(Deserialize)]
@@ -26,7 +26,13 @@ pub(super) struct ResetRequest {
     new_password: Password,
 }
 
-/// Sets a new password and ends all of the user's sessions and codes.
+/// A new phone number may be that of a thief, whom the reset sends away.
+const TAKE_PHONE_BACK: &str = "
+    UPDATE staff SET phone_number = phone_before, phone_before = NULL, phone_changed_at = NULL, updated_at = $3
+    WHERE staff_id = $1 AND phone_changed_at > $2 AND phone_changed_at <= $3";
+
+/// Sets a new password, ends all of the user's sessions and codes, and takes back a change of the phone number that
+/// gets no reset codes yet.
 ///
 /// # Errors
 /// [`AuthRefusal::PasswordTooShort`] and [`AuthRefusal::PasswordTooEasy`], which do not use up the code;
@@ -68,10 +74,18 @@ pub(super) async fn reset(
         staff.set_password(connection, password_hash, now).await?;
         session::end_all(connection, staff_id, &clock).await?;
         otp::end_all(connection, staff_id, now).await?;
+        let taken_back = query(TAKE_PHONE_BACK)
+            .bind_all((staff_id, now.minus(otp::PHONE_SETTLES), now))
+            .execute(&mut *connection)
+            .await?;
         // The user has proved who they are, so a lockout for wrong passwords ends.
         limits::reset_account(connection, Action::Password, &attempt.caller).await?;
         tracing::info!(staff.id = %staff_id, "password.reset");
-        Ok(visitor.granted(EventKind::PasswordReset, &staff, "all sessions ended"))
+        let details = match taken_back {
+            0 => "all sessions ended",
+            _ => "all sessions ended, the phone number before its change is back",
+        };
+        Ok(visitor.granted(EventKind::PasswordReset, &staff, details))
     })
     .await?
     .into_result()

@@ -167,7 +167,7 @@ async fn change_phone(
     let asked = Reauthentication::of(auth, &session, address, password).await?;
     asked
         .change(auth, EventKind::ProfileChanged, async move |connection: &mut Connection, staff: Staff| {
-            accounts::check_phone(connection, &change.phone_number, &staff.staff_id).await?;
+            accounts::check_phone(connection, &change.phone_number, &staff.staff_id, change.now).await?;
             warn_of_new_phone(&world, connection, &staff, change.now).await?;
             change.write_name(connection).await?;
             change.write_phone(connection).await?;

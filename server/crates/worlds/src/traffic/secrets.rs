@@ -14,7 +14,11 @@ use super::{
     Snapshot,
     fields::{PARAMETERS, SECRET_FIELDS, SHOWN_FIELDS},
 };
-use base::{email::Email, error::Failure, phone::Msisdn};
+use base::{
+    email::Email,
+    error::Failure,
+    phone::{Msisdn, is_ignored},
+};
 use lending::demo;
 
 /// The text that replaces a secret.
@@ -32,6 +36,9 @@ const MAX_KNOWN: usize = 2000;
 
 /// Minimum length of a word that looks like a token. A UUID is shorter.
 const TOKEN_LENGTH: usize = 40;
+
+/// Maximum number of digits of a phone number, as it is typed.
+const LONGEST_PHONE: usize = 12;
 
 /// Maximum number of values of bodies that one read shows. In memory a value takes many times its size in a body.
 const MAX_VALUES: usize = 100_000;
@@ -62,6 +69,8 @@ impl Secrets {
                 }
             }
         }
+        // A wrong password can be any word, and those of the contract are in nearly every call.
+        known.retain(|secret| !contract::words().contains(secret));
         let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(known);
         let search = search.map_err(Failure::internal)?;
         Ok(Self { search, values_left: Cell::new(MAX_VALUES) })
@@ -178,7 +187,7 @@ fn add(secret: &str, known: &mut HashSet<String>) {
 fn has_form_of(name: &str, text: &str) -> bool {
     match name {
         _ if name.ends_with("email") => Email::parse(text).is_some(),
-        _ if name.contains("phone") => !text.contains(char::is_alphabetic),
+        _ if name.contains("phone") => text.is_empty() || Msisdn::parse(text).is_some(),
         _ => true,
     }
 }
@@ -203,20 +212,35 @@ fn with_masked_tokens(text: &str) -> String {
 
 fn with_masked_phones(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c == '+' || c.is_ascii_digit()) {
-        let (before, from) = rest.split_at(start);
-        let digits = from[1..].find(|c: char| !c.is_ascii_digit()).map_or(from.len(), |end| end + 1);
-        let (number, after) = from.split_at(digits);
-        masked.push_str(before);
-        match Msisdn::parse(number) {
-            Some(phone) => masked.push_str(&phone.masked()),
-            None => masked.push_str(number),
+    let mut at = 0;
+    while let Some(before) = text[at..].find(|c: char| c == '+' || c.is_ascii_digit()) {
+        let start = at + before;
+        masked.push_str(&text[at..start]);
+        if let Some((phone, end)) = phone_at(text, start) {
+            masked.push_str(&phone.masked());
+            at = end;
+        } else {
+            let rest = &text[start + 1..];
+            at = text.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            masked.push_str(&text[start..at]);
         }
-        rest = after;
     }
-    masked.push_str(rest);
+    masked.push_str(&text[at..]);
     masked
+}
+
+/// The phone number at `start`, and its end. Digits in groups may also be parts of an id: they are a number only if
+/// they are no part of a word.
+fn phone_at(text: &str, start: usize) -> Option<(Msisdn, usize)> {
+    let of_number = |&(at, c): &(usize, char)| at == 0 || c.is_ascii_digit() || is_ignored(c);
+    let digits = text[start..].char_indices().take_while(of_number).filter(|(_, c)| c.is_ascii_digit());
+    let ends = digits.take(LONGEST_PHONE).map(|(at, _)| start + at + 1);
+    let mut ends = ends.filter(|&end| !text[end..].starts_with(|c: char| c.is_ascii_digit()));
+    ends.find_map(|end| {
+        let phone = Msisdn::parse(&text[start..end])?;
+        let is_one_group = !text[start..end].contains(is_ignored);
+        (is_one_group || !is_part_of_word(text, start..end)).then_some((phone, end))
+    })
 }
 
 #[cfg(test)]
@@ -240,6 +264,24 @@ mod tests {
         assert_eq!(
             with_masked_phones(text),
             "sent to +25471•••••78 and +25471•••••78, not 25000 or 28461937"
+        );
+        for (text, shown) in [
+            ("1 0722 111 333, 0722\u{a0}111\u{2011}333", "1 +25472•••••33, +25472•••••33"),
+            ("0712345678 +254-753-104376 7 5 3 1 0 4 3 7 6", "+25471•••••78 +25475•••••76 +25475•••••76"),
+            ("x0712345678y", "x+25471•••••78y"),
+            ("01a1ced3-80d0-7942-9380-1aa0158accb5", "01a1ced3-80d0-7942-9380-1aa0158accb5"),
+            ("2026-11-14 09:00, 07123456789 0", "2026-11-14 09:00, 07123456789 0"),
+            ("+ 7", "+ 7"),
+        ] {
+            assert_eq!(with_masked_phones(text), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_phone_number_is_not_shown_where_one_belongs() {
+        assert_eq!(
+            shown(r#"{"phone_number":"0722 111 333","phone":"(0722) 111.333","customer_phone_number":""}"#),
+            json!({"phone_number": "+25472•••••33", "phone": "•••", "customer_phone_number": ""})
         );
     }
 
@@ -291,6 +333,15 @@ mod tests {
         let snapshot = Snapshot { entries: vec![entry.into()], codes: Vec::new(), beginning: None };
         let secrets = Secrets::of(&snapshot, &["console-token-of-a-test"]).unwrap();
         assert_eq!(secrets.masked("with a-short-one"), "with •••");
+    }
+
+    #[test]
+    fn a_password_that_is_a_word_of_the_contract_hides_nothing() {
+        let wrong = r#"{"password":["password","/api/v1","COMPLETED","invalid_password","Kahawa-2026"]}"#;
+        let snapshot = Snapshot { entries: vec![call(wrong).into()], codes: Vec::new(), beginning: None };
+        let secrets = Secrets::of(&snapshot, &[]).unwrap();
+        let text = "/api/v1/auth/request-password-reset invalid_password COMPLETED";
+        assert_eq!(secrets.masked(&format!("{text} Kahawa-2026")), format!("{text} •••"));
     }
 
     #[test]
