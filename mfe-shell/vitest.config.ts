@@ -6,5 +6,6 @@ export default defineConfig({
     ...screenTests,
     name: 'mfe-shell',
     include: [...(screenTests.include ?? []), 'build/*.test.mjs'],
+    setupFiles: [screenTests.setupFiles ?? [], 'src/testing/without-federation.ts'].flat(),
   },
 });

@@ -32,8 +32,6 @@ interface Repository {
   run: (program: string, args: string[], settings?: Words) => Promise<string>;
   /** Runs the kit's own command there. */
   kit: (args: string[], settings?: Words) => Promise<string>;
-  /** The sentence with which the kit's command refuses something. */
-  refusal: (args: string[], settings?: Words) => Promise<string>;
   edit: (file: string, changes: Words) => Promise<void>;
 }
 
@@ -54,14 +52,6 @@ const test = base.extend<Fixtures>({
       folder,
       run: runThere,
       kit,
-      refusal: async (args, settings) => {
-        const refused = await kit(args, settings).then(
-          (stdout) => ({ code: 0, stderr: stdout }),
-          (error: unknown) => error as { code: number; stderr: string },
-        );
-        expect(refused.code, refused.stderr).toBe(1);
-        return refused.stderr.trimEnd();
-      },
       edit: async (file, changes) => {
         let text = await readFile(join(folder, file), 'utf8');
         for (const [from, to] of Object.entries(changes)) {
@@ -75,8 +65,6 @@ const test = base.extend<Fixtures>({
     await forget(mkopo.url);
   },
   settings: async ({}, use) => use({}),
-  // The browser reports the script that was changed on its way.
-  expectedError: /integrity|Loading chunk|SliceFailure|not the published one/,
 });
 
 /** npx keeps every kit that it ran, by its address. */
@@ -98,29 +86,21 @@ async function timed(what: string, step: () => Promise<void>) {
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
-test('a team elsewhere makes, tests, publishes, edits and rolls back a slice with nothing but a portal', async ({
+test('a team elsewhere makes, tests, publishes and edits a slice with nothing but a portal', async ({
   page,
   repository,
   mkopo,
 }) => {
   test.setTimeout(600_000);
-  const { run, kit, refusal, edit } = repository;
+  const { run, kit } = repository;
   const asOperator = ['--server', new URL(mkopo.consoleUrl ?? '').origin, '--token', mkopo.token];
-  /** Runs `mkopo slice …`, as the operator unless said otherwise. */
-  const slice = async (args: string[], there = asOperator) => {
-    const words = ['slice', ...args, ...there];
-    const { stdout } = await promisify(execFile)(BINARY, words, { env: environment });
-    return stdout.trim();
+  const addToken = ['slice', 'token', 'add', 'mfe-repayments', ...asOperator];
+  const { stdout } = await promisify(execFile)(BINARY, addToken, { env: environment });
+  const token = stdout.trim();
+  const list = (await (await fetch(`${mkopo.url}/slices.json`)).json()) as {
+    shell: { kit_package: { address: string; integrity: string } };
   };
-  const list = async () =>
-    (await (await fetch(`${mkopo.url}/slices.json`)).json()) as {
-      shell: { kit_package: { address: string; integrity: string } };
-      slices: Record<string, { version: string } | undefined>;
-    };
-  const live = async () => (await list()).slices['mfe-repayments']?.version;
-  const publish = (token: string) => kit(['publish'], { MKOPO_DEPLOY_TOKEN: token });
-  const token = await slice(['token', 'add', 'mfe-repayments']);
-  const { kit_package: newest } = (await list()).shell;
+  const newest = list.shell.kit_package;
   const started = Date.now();
 
   await timed('mfe-kit new, with npx', async () => {
@@ -151,83 +131,6 @@ test('a team elsewhere makes, tests, publishes, edits and rolls back a slice wit
     await expect(heading(page, 'Repayments')).toBeVisible();
     await expect(page.getByText('24 loan(s)')).toBeVisible();
   });
-  await timed('a second build', async () => {
-    await edit('package.json', { '"version": "0.1.0"': '"version": "0.2.0"' });
-    await edit('src/list/RepaymentsPage.tsx', { 'title="Repayments"': 'title="All repayments"' });
-    expect(await publish(token)).toContain('mfe-repayments 0.2.0 is published; it is live.');
-    await page.reload();
-    await expect(heading(page, 'All repayments')).toBeVisible();
-  });
-
-  await timed('a script that is changed on its way: a panel, and from Retry the previous build', async () => {
-    const script = '**/slices/mfe-repayments/0.2.0/repayments.*.js';
-    await page.route(script, async (route) => {
-      const answer = await route.fetch();
-      await route.fulfill({ response: answer, body: `${await answer.text()} ` });
-    });
-    await page.reload();
-    const screen = page.getByRole('main');
-    await expect(screen.getByText('Its code is not the published one')).toBeVisible();
-    await expect(page.getByRole('link', { name: 'Repayments' })).toBeVisible();
-    await screen.getByRole('button', { name: 'Retry' }).click();
-    await expect(heading(page, 'Repayments')).toBeVisible();
-    await page.unroute(script);
-  });
-
-  await timed('what is refused: a portal that is down, and other, wrong and revoked tokens', async () => {
-    await edit('package.json', { '"version": "0.2.0"': '"version": "0.3.0"' });
-    await kit(['build']);
-    const down = `http://127.0.0.1:${await freePorts()}`;
-    const other = await slice(['token', 'add', 'mfe-plans']);
-    const revoked = await slice(['token', 'add', 'mfe-repayments', '--name', 'old']);
-    await slice(['token', 'revoke', 'mfe-repayments', '--name', 'old']);
-    // In CI, what was built for this version is published.
-    const refused = (MKOPO_DEPLOY_TOKEN: string, portal = mkopo.url) =>
-      refusal(['publish', '--portal', portal], { MKOPO_DEPLOY_TOKEN, CI: 'true' });
-    expect(await refused(token, down)).toMatch(
-      /^mfe-kit: http:\/\/127\.0\.0\.1:\d+ can't be reached: connect ECONNREFUSED \S+\.$/,
-    );
-    expect(await refused(other)).toBe('mfe-kit: This token deploys mfe-plans, and not mfe-repayments.');
-    expect(await refused(`${token}x`)).toMatch(/^mfe-kit: This needs a valid deploy token[^\n]*\.$/);
-    expect(await refused(revoked)).toMatch(/^mfe-kit: This needs a valid deploy token[^\n]*\.$/);
-    expect(await live()).toBe('0.2.0');
-  });
-  await timed('what is refused: a path and an icon, and another major of the kit', async () => {
-    const wrongs: [Words, RegExp][] = [
-      [
-        { '"/repayments"': '"/reports"' },
-        /^mfe-kit: mfe-repayments wants the path \/reports, which mfe-transactions has\.$/,
-      ],
-      [
-        { '"icon": "money"': '"icon": "unicorn"' },
-        /^mfe-kit: Its menu entry "Repayments" has the icon "unicorn", which mfe-kit \d\S* does not have\.$/,
-      ],
-      [
-        { '"mfe-kit": "^0.2.0"': '"mfe-kit": "^1.0.0"' },
-        /^mfe-kit: It was built for mfe-kit\S* \^1\.0\.0; this shell has \d\S*\.$/,
-      ],
-    ];
-    for (const [wrong, sentence] of wrongs) {
-      await edit('package.json', wrong);
-      await kit(['build']);
-      const refused = await refusal(['publish'], { MKOPO_DEPLOY_TOKEN: token, CI: 'true' });
-      expect(refused).toMatch(sentence);
-      // And beforehand, in the same words.
-      expect(await refusal(['check', '--against', mkopo.url])).toBe(refused);
-      const undo = Object.entries(wrong).map(([from, to]) => [to, from]);
-      await edit('package.json', Object.fromEntries(undo) as Words);
-    }
-    expect(await live()).toBe('0.2.0');
-  });
-
-  await timed('it is rolled back with its own token', async () => {
-    const there = ['--server', mkopo.url, '--token', token];
-    expect(await slice(['rollback', 'mfe-repayments'], there)).toBe('mfe-repayments 0.1.0 is live.');
-    expect(await live()).toBe('0.1.0');
-    await page.goto('/repayments');
-    await expect(heading(page, 'Repayments')).toBeVisible();
-  });
-
   await timed(
     'in development a save updates the screen, and keeps its state and what was typed; the portal shows it, too',
     async () => {
@@ -268,12 +171,12 @@ async function saveWhileOpen(page: Page, { folder, edit }: Repository, portal: s
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('link', { name: 'Repayments' }).click();
-    await expect(heading(page, 'All repayments')).toBeVisible({ timeout: 60_000 });
+    await expect(heading(page, 'Repayments')).toBeVisible({ timeout: 60_000 });
 
     await page.getByRole('button', { name: 'Off', exact: true }).click();
     await page.getByRole('textbox', { name: 'Remark' }).fill('paid twice?');
     await page.evaluate(() => Object.assign(window, { isThePageOfBefore: true }));
-    await edit(file, { 'title="All repayments"': 'title="Repayments, edited"' });
+    await edit(file, { 'title="Repayments"': 'title="Repayments, edited"' });
     await expect(heading(page, 'Repayments, edited')).toBeVisible({ timeout: 30_000 });
     await expect(page.getByRole('button', { name: 'On', exact: true })).toBeVisible();
     await expect(page.getByRole('textbox', { name: 'Remark' })).toHaveValue('paid twice?');

@@ -49,7 +49,6 @@ for (const [label, viewport, deviceScaleFactor] of [
   ['768 px', { width: 768, height: 1024 }, 1],
   // A window of 1280 px at a zoom of 200%.
   ['200% zoom', { width: 640, height: 400 }, 2],
-  ['375 px', { width: 375, height: 812 }, 1],
   ['320 px', { width: 320, height: 640 }, 1],
 ] as const)
   test.describe(label, () => {

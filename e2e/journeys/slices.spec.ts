@@ -443,24 +443,6 @@ test('a static portal loads a slice from another origin', async ({ page, build, 
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a slice made from the template is built, published and loaded', async ({ page, pipeline, mkopo }) => {
-  test.setTimeout(180_000);
-  const folder = join(root, 'dist', `template-${process.pid}`);
-  const script = (name: string, ...words: string[]) =>
-    run(process.execPath, [join(root, name), ...words], { cwd: root });
-  try {
-    await script('tools/dev/new-slice.mjs', 'repayment-plans', folder);
-    await run(process.execPath, [join(root, 'mfe-kit/cli/mfe-kit.mjs'), 'build'], { cwd: folder });
-    expect(await pipeline('publish', folder)).toBe('mfe-repayment-plans 0.1.0 is published; it is live.');
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-  await mkopo.signIn(page, 'agent');
-  await page.goto('/repayment-plans');
-  await expect(page.getByRole('heading', { level: 1, name: 'Repayment Plans' })).toBeVisible();
-  await expect(page.getByText('24 loan(s)')).toBeVisible();
-});
-
 /** Code in place of the title of the dashboard's table: the dashboard crashes while it is drawn. */
 const CRASHES = '"+(()=>{throw new Error("broken by this build")})()+"';
 

@@ -2,7 +2,6 @@ import { screen, within } from 'mfe-kit/testing';
 import { expect, test, vi } from 'vitest';
 import { goLive, heading, open, storeUser } from './testing/portal';
 
-vi.mock('./slices/federation', () => ({ loadBuild: vi.fn() }));
 vi.mock('./settings/SettingsPage', () => ({
   default: () => {
     throw new Error('Loading chunk 204 failed');

@@ -5,8 +5,6 @@ import { useState } from 'react';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from './testing/portal';
 
-vi.mock('./slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
-
 beforeEach(() => goLive());
 
 test('REQ-016 REQ-018 REQ-077 a visitor is redirected to sign-in, and Back does not open the page', async () => {

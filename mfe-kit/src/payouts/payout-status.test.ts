@@ -8,6 +8,7 @@ test.for([
   ['ERROR', 'failed'],
   ['PENDING', 'pending'],
   ['REVERSED', 'pending'],
+  ['completed', 'pending'],
   ['', 'pending'],
 ] as const)('REQ-359 REQ-360 REQ-361 the status %s reads %s', ([wire, shown]) => {
   expect(payoutStatus(wire)).toBe(shown);

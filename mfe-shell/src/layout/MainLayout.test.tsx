@@ -1,8 +1,6 @@
 import { answer, currentUser, notifications, screen, within } from 'mfe-kit/testing';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { goLive, heading, open, openDashboard, slice, storeUser } from '../testing/portal';
-
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
 beforeEach(() => goLive());
 

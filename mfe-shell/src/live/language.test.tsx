@@ -15,7 +15,6 @@ import { followChanges } from './follow-changes';
 import { preferredLanguage } from './preferred-language';
 import { startLive } from './start-live';
 
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 vi.mock('./event-stream', () => ({ followEvents: () => () => undefined }));
 
 const PREFERENCES = '/api/v1/preferences';

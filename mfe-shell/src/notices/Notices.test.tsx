@@ -4,8 +4,6 @@ import { screen, waitFor, within } from 'mfe-kit/testing';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { goLive, heading, open, openDashboard, slice, storeUser } from '../testing/portal';
 
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
-
 const DEMO = 'Demo: the data is invented and no money moves.';
 const OFFLINE = 'You are offline. Payouts wait until you are back.';
 

@@ -7,8 +7,6 @@ import { overridePanel, overrides, refusals } from './is-overriding';
 import { forgetSlice } from '../slices/load-slice';
 import { readSliceList } from '../slices/slice-list';
 
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
-
 const loans = slice('mfe-loans', { '/': 'Dashboard' });
 
 function deploy(settings: { allow_override: boolean; slice_origins?: string[] }) {

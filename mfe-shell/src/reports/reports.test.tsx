@@ -6,8 +6,6 @@ import { textOf } from '../testing/text-of';
 import { newPage, report } from './report';
 import { sendReports } from './send-reports';
 
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
-
 let stop: () => void;
 let sent: Blob[];
 /** Passes finished requests on, as the browser does. */

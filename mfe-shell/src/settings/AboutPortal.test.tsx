@@ -4,8 +4,6 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, openDashboard, slice, storeUser } from '../testing/portal';
 import { loadBuild } from '../slices/federation';
 
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
-
 beforeEach(() => {
   vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   goLive();

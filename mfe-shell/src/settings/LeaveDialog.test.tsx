@@ -8,10 +8,8 @@ import {
   screen,
   waitFor,
 } from 'mfe-kit/testing';
-import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { goLive, heading, open, storeUser } from '../testing/portal';
-
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
 // Otherwise the first test would wait for the page's code.
 beforeAll(() => Promise.all([import('./LiveSettings'), import('mfe-kit/ui-data')]));

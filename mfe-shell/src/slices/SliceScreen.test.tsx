@@ -8,8 +8,6 @@ import { setBrought } from './brought';
 import { loadBuild, WrongShell } from './federation';
 import { forgetSlice } from './load-slice';
 
-vi.mock('./federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
-
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   vi.spyOn(console, 'warn').mockImplementation(() => undefined);

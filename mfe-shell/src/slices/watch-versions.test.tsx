@@ -7,8 +7,6 @@ import { goLive, heading, openDashboard, slice, storeUser } from '../testing/por
 import { newVersion } from '../notices/new-version';
 import { watchVersions } from './watch-versions';
 
-vi.mock('./federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
-
 const NOTICE = 'A new version is available';
 
 /** For what the clock of the test does not hold back. */

@@ -7,8 +7,6 @@ import { goLive, heading, open, slice, storeUser } from '../testing/portal';
 import { textOf } from '../testing/text-of';
 import { sendSpans } from './send-spans';
 
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
-
 type Span = Schema<'PageSpan'>;
 
 let stop: () => void;

@@ -10,10 +10,8 @@ import {
   signedIn,
   unreachable,
 } from 'mfe-kit/testing';
-import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { goLive, heading, open, storeUser } from '../testing/portal';
-
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
 const ENTER = '/story/enter';
 const ADDRESS = '/enter#agent.0c1f5e2d';

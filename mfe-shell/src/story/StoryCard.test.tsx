@@ -16,8 +16,6 @@ import { http, HttpResponse } from 'msw';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, openDashboard, storeUser } from '../testing/portal';
 
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
-
 const TOLD = '/story/told';
 const ADDRESS = 'http://sandbox-k3j2.localhost:8080/enter#supervisor.0c1f';
 const NOT_READ = 'The story could not be read. It is tried again every few seconds.';

@@ -76,10 +76,7 @@ export function slice(name: string, screens: Record<string, ReactNode>): Slice {
   };
 }
 
-/**
- * Makes these slices live. Federation needs a built portal, so a test file replaces `loadBuild`:
- * `vi.mock('./slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }))`.
- */
+/** Makes these slices live. */
 export function goLive(
   slices: Slice[] = [
     slice('mfe-auth', {
