@@ -1,8 +1,8 @@
 import { expect, type Page } from '@playwright/test';
 
 /**
- * Checks that the page does not scroll sideways, that no text overlaps another or leaves its card, and that no field is
- * wider than its place.
+ * Checks that the page does not scroll sideways, that no text or control overlaps another, that no text leaves its card,
+ * and that no field is wider than its place.
  */
 export async function expectTidyLayout(page: Page) {
   expect(await page.evaluate(layoutProblems)).toEqual([]);
@@ -38,6 +38,9 @@ function layoutProblems(): string[] {
     }
     if (box.right > clientWidth + 1) problems.push(`"${text}" is cut off by the window`);
   }
+  for (const element of root.querySelectorAll('button, .ant-select, [data-frame]'))
+    if (!isHidden(element))
+      boxes.push({ text: nameOf(element), element, box: element.getBoundingClientRect() });
   const seen = boxes.map(({ text, element, box }) => ({ text, element, box: visiblePart(element, box) }));
   seen.forEach((one, index) => {
     for (const other of seen.slice(index + 1)) {
@@ -54,13 +57,16 @@ function layoutProblems(): string[] {
       const { overflowX, display } = getComputedStyle(place);
       if (overflowX !== 'visible') break;
       if (display.startsWith('inline') || place.scrollWidth <= place.clientWidth + 1) continue;
-      const name =
-        field.getAttribute('aria-label') ?? document.querySelector(`[for="${field.id}"]`)?.textContent;
-      problems.push(`"${name}" is ${place.scrollWidth - place.clientWidth} px wider than its place`);
+      problems.push(`"${nameOf(field)}" is ${place.scrollWidth - place.clientWidth} px wider than its place`);
       break;
     }
   }
   return problems;
+
+  function nameOf(control: Element) {
+    const label = document.querySelector(`[for="${control.id}"]`)?.textContent;
+    return control.getAttribute('aria-label') ?? label ?? control.textContent.trim().slice(0, 40);
+  }
 
   /** The part of a text's box that the boxes around it which scroll do not hide. */
   function visiblePart(element: Element, { left, top, right, bottom }: DOMRect) {

@@ -281,3 +281,31 @@ test('the footer begins where the content does, also in a wide window', async ({
     expect(await left('footer'), `${width} px`).toBe(await left('main h1'));
   }
 });
+
+test.describe('on a narrow phone, under a brand of a few words', () => {
+  test.skip(Boolean(process.env.MKOPO_E2E_URL), 'these start a portal of their own');
+  test.use({
+    viewport: { width: 320, height: 640 },
+    hasTouch: true,
+    settings: { MKOPO_BRAND: 'Jamii Microfinance Bank' },
+  });
+
+  test('the header, the tools of a list and the sort bar of more than 50 loans fit', async ({
+    page,
+    mkopo,
+  }) => {
+    await page.route('**/api/v1/disbursements/pending', async (route) => {
+      const response = await route.fetch();
+      const [row] = (await response.json()) as Row[];
+      const json = Array.from({ length: 51 }, (_, index) => ({ ...row, loan_id: `LN-${index}` }));
+      await route.fulfill({ response, json });
+    });
+    await mkopo.signIn(page, 'agent');
+    await page.goto('/pending-loans');
+    await expect(page.getByText('Showing 51 of 51 results')).toBeAttached();
+    await expectTidyLayout(page);
+    await page.goto('/transactions');
+    await expect(page.getByRole('button', { name: 'More Filters' })).toBeVisible();
+    await expectTidyLayout(page);
+  });
+});

@@ -26,7 +26,7 @@ export { formatDate, formatDateTime, formatLongDate, formatMonthAndYear, formatY
 export { startOfDate, startOfDay } from './format/days';
 export { isolated } from './format/isolated';
 export { formatMoney } from './format/money';
-export { formatNumber } from './format/number';
+export { formatNumber, wholeNumberIn } from './format/number';
 export { bareNumber, groupDigits, localPhone, sentPhone } from './format/phone';
 export { searched } from './format/searched';
 export { relativeTime } from './format/relative-time';

@@ -245,6 +245,16 @@ test.for([
   },
 );
 
+test.for(['Change Password', 'Enable'])(
+  'the dialog of %s tells password managers whose password it is',
+  async (name) => {
+    const user = await open();
+    await user.click(button(name));
+    const dialog = await screen.findByRole('dialog');
+    expect(dialog.querySelector('[autocomplete="username"]')).toHaveValue(profile().email);
+  },
+);
+
 // S-65
 test('Enable turns sign-in codes on, with the password, and Disable turns them off', async () => {
   const user = await open();

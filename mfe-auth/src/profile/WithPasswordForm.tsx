@@ -1,3 +1,4 @@
+import { useSession } from 'mfe-kit';
 import { Button } from 'mfe-kit/ui';
 import { type ReactNode, type SubmitEvent, useLayoutEffect } from 'react';
 import { useKeptFocus } from '../signed-out/useKeptFocus';
@@ -33,6 +34,7 @@ export function WithPasswordForm({
   children,
 }: WithPasswordFormProps) {
   const texts = profileTexts();
+  const { user } = useSession();
   const { form } = useKeptFocus(change.isPending);
 
   // Once the field can be focused: it is disabled while the server is asked.
@@ -49,6 +51,8 @@ export function WithPasswordForm({
         onSubmit();
       }}
     >
+      {/* Tells password managers whose password it is. */}
+      <input hidden readOnly name="email" autoComplete="username" value={user?.email} />
       {children}
       {change.error && !isFieldRefused ? <NotSaved sentence={failure} error={change.error} /> : null}
       <div className={classes.actions}>

@@ -10,7 +10,7 @@ export function Brand() {
       <span className={classes.mark}>
         <Icon name="send" size={15} />
       </span>
-      {portalSettings().brand}
+      <span className={classes.name}>{portalSettings().brand}</span>
     </Link>
   );
 }

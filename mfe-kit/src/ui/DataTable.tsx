@@ -66,8 +66,8 @@ export function DataTable<Row>({
                 key={column.key}
                 role="columnheader"
                 scope="col"
-                // Rows that are added and removed must not change the widths of the columns.
-                style={inBlocks ? { width: widthOf(column, columns.length) } : undefined}
+                // Rows that are added and removed must not change the widths of a table's columns.
+                style={inBlocks && !isList ? { width: widthOf(column, columns.length) } : undefined}
                 data-sortable={column.isSortable ?? false}
                 className={column.align === 'right' ? classes.right : undefined}
                 aria-sort={

@@ -5,7 +5,7 @@ import { Field } from './Field';
 import classes from './Filters.module.css';
 import type { FiltersProps } from './Filters';
 import { Input } from './Input';
-import type { FilteredFacts } from './list-filters';
+import { amountFilter, type FilteredFacts } from './list-filters';
 import { listTexts } from './list-texts';
 
 type Person = 'approver' | 'disburser';
@@ -69,27 +69,32 @@ interface DraftProps {
   onChange: (value: string) => void;
 }
 
-/** A field that keeps what is typed itself, however late the address is updated. */
+/** A field that keeps what is typed itself, however late the address is updated, and an amount that can't be read. */
 function Draft({ type, label, value, error, onChange }: DraftProps) {
   const [draft, setDraft] = useState<string | null>(null);
   const day = type === 'date' ? startOfDate(value) : null;
+  const isUnread = type === 'amount' && draft !== null && draft.trim() !== '' && amountFilter(draft) === '';
   return (
     // The browser writes the day in its own way.
-    <Field label={label} hint={day ? formatDate(day) : undefined} error={error} isLive>
+    <Field
+      label={label}
+      hint={day ? formatDate(day) : undefined}
+      error={isUnread ? listTexts().amountUnread : error}
+      isLive
+    >
       {(control) => (
         <Input
           {...control}
-          {...(type === 'date'
-            ? { type, max: '9999-12-31' }
-            : { inputMode: 'numeric', prefix: 'KES', maxLength: 9 })}
+          {...(type === 'date' ? { type, max: '9999-12-31' } : { inputMode: 'numeric', prefix: 'KES' })}
           autoComplete="off"
           value={draft ?? value}
           onChange={({ target }) => {
-            const typed = type === 'date' ? target.value : target.value.replaceAll(/\D/g, '');
-            setDraft(typed);
-            onChange(typed);
+            setDraft(target.value);
+            onChange(type === 'date' ? target.value : amountFilter(target.value));
           }}
-          onBlur={() => setDraft(null)}
+          onBlur={() => {
+            if (!isUnread) setDraft(null);
+          }}
         />
       )}
     </Field>

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useRef, useState } from 'react';
 import { Button } from './Button';
 import classes from './Filters.module.css';
 import { Icon } from './Icon';
@@ -29,23 +29,18 @@ export interface FiltersProps<Row> {
 export function Filters<Row>(props: FiltersProps<Row>) {
   const { label, value, onChange } = props;
   const [isOpen, setOpen] = useState(false);
+  const [clearings, setClearings] = useState(0);
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
-  const panel = useRef<HTMLDivElement>(null);
   const count = countFilters(value);
   const texts = listTexts();
 
-  useEffect(() => {
-    const closeByEscape = ({ key, target }: KeyboardEvent) => {
-      if (key !== 'Escape' || !(target instanceof Element) || !panel.current?.contains(target)) return;
-      // The open list of a field closes first.
-      if (target.getAttribute('aria-expanded') === 'true') return;
-      setOpen(false);
-      button.current?.focus();
-    };
-    document.addEventListener('keydown', closeByEscape, { capture: true });
-    return () => document.removeEventListener('keydown', closeByEscape, { capture: true });
-  }, []);
+  function closeByEscape({ key, target }: KeyboardEvent) {
+    // The open list of a field closes first.
+    if (key !== 'Escape' || (target as Element).getAttribute('aria-expanded') === 'true') return;
+    setOpen(false);
+    button.current?.focus();
+  }
 
   return (
     <>
@@ -73,6 +68,7 @@ export function Filters<Row>(props: FiltersProps<Row>) {
           className={classes.clear}
           onClick={() => {
             onChange(NO_FILTERS);
+            setClearings(clearings + 1);
             button.current?.focus();
           }}
         >
@@ -80,9 +76,16 @@ export function Filters<Row>(props: FiltersProps<Row>) {
         </Button>
       ) : null}
       {isOpen ? (
-        <div id={id} ref={panel} className={classes.panel} role="group" aria-label={label}>
+        <div
+          id={id}
+          className={classes.panel}
+          role="group"
+          aria-label={label}
+          onKeyDownCapture={closeByEscape}
+        >
           <Suspense fallback={null}>
-            <FilterPanel {...props} />
+            {/* A new one forgets what could not be read. */}
+            <FilterPanel key={clearings} {...props} />
           </Suspense>
         </div>
       ) : null}

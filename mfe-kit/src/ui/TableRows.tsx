@@ -1,14 +1,5 @@
 import { portalSettings } from 'mfe-kit';
-import {
-  Fragment,
-  memo,
-  type MouseEvent,
-  startTransition,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import { memo, type MouseEvent, startTransition, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { Column } from './column';
 import classes from './DataTable.module.css';
@@ -41,7 +32,7 @@ export function isDrawnInBlocks(rows: readonly unknown[]): boolean {
  * the others. Find-in-page and printing need all rows, and draw them.
  */
 export function TableRows<Row>(props: TableRowsProps<Row>) {
-  const { columns, rows, rowKey } = props;
+  const { rows } = props;
   const isWhole = useDrawnWhole(rows);
   const [rowHeight, setRowHeight] = useState(ROW_PX);
   const first = useRef<HTMLTableSectionElement>(null);
@@ -51,34 +42,22 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
     if (height > 0) setRowHeight(height);
   }, [rows]);
 
-  if (!isDrawnInBlocks(rows)) {
+  if (!isDrawnInBlocks(rows))
     return (
       <tbody role="rowgroup">
-        {rows.map((row, index) => (
-          <TableRow
-            key={rowKey(row) || index}
-            columns={columns}
-            row={row}
-            timeZone={portalSettings().timeZone}
-          />
-        ))}
+        <Rows {...props} />
       </tbody>
     );
-  }
 
   const starts = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, index) => index * BLOCK);
-  return (
-    <Fragment>
-      {starts.map((start) =>
-        start === 0 || isWhole ? (
-          <tbody key={start} role="rowgroup" ref={start === 0 ? first : null}>
-            <BlockRows {...props} start={start} />
-          </tbody>
-        ) : (
-          <Block key={start} {...props} start={start} rowHeight={rowHeight} />
-        ),
-      )}
-    </Fragment>
+  return starts.map((start) =>
+    start === 0 || isWhole ? (
+      <tbody key={start} role="rowgroup" ref={start === 0 ? first : null}>
+        <Rows {...props} start={start} />
+      </tbody>
+    ) : (
+      <Block key={start} {...props} start={start} rowHeight={rowHeight} />
+    ),
   );
 }
 
@@ -109,7 +88,7 @@ function Block<Row>({
   return (
     <tbody ref={body} role="rowgroup" aria-hidden={isNear ? undefined : true}>
       {isNear ? (
-        <BlockRows {...props} start={start} />
+        <Rows {...props} start={start} />
       ) : (
         <tr role="row" className={classes.space} style={{ height: rowHeight * count }}>
           <td role="cell" colSpan={props.columns.length} />
@@ -119,18 +98,18 @@ function Block<Row>({
   );
 }
 
-function BlockRows<Row>({ columns, rows, rowKey, start }: TableRowsProps<Row> & { start: number }) {
-  return rows
-    .slice(start, start + BLOCK)
-    .map((row, index) => (
-      <TableRow
-        key={rowKey(row) || index}
-        columns={columns}
-        row={row}
-        timeZone={portalSettings().timeZone}
-        position={start + index + 2}
-      />
-    ));
+/** The rows of the block that begins at `start`; without it, all rows. */
+function Rows<Row>({ columns, rows, rowKey, start }: TableRowsProps<Row> & { start?: number }) {
+  const drawn = start === undefined ? rows : rows.slice(start, start + BLOCK);
+  return drawn.map((row, index) => (
+    <TableRow
+      key={rowKey(row) || index}
+      columns={columns}
+      row={row}
+      timeZone={portalSettings().timeZone}
+      position={start === undefined ? undefined : start + index + 2}
+    />
+  ));
 }
 
 interface TableRowProps<Row> {
@@ -139,7 +118,7 @@ interface TableRowProps<Row> {
   /** That of the dates in its cells; another one draws it again. */
   timeZone: string;
   /** The row's number in the table, counting the head, where not all rows are drawn. */
-  position?: number;
+  position: number | undefined;
 }
 
 /** Drawn again only when its row changes, so that filtering a list costs only the new rows. */

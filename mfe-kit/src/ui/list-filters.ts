@@ -1,4 +1,4 @@
-import { startOfDate } from 'mfe-kit';
+import { startOfDate, wholeNumberIn } from 'mfe-kit';
 
 /** The filters of a list beside its search, as in the address; '' where one is not set. */
 export interface ListFilters {
@@ -68,6 +68,11 @@ export function rowFilter(filters: ListFilters): ((facts: FilteredFacts) => bool
     const time = Date.parse(facts.date);
     return time >= first && time < end;
   };
+}
+
+/** A typed amount as in the address; '' if it is none. */
+export function amountFilter(typed: string): string {
+  return accepted('min', String(wholeNumberIn(typed)));
 }
 
 function accepted(key: keyof ListFilters, value: string): string {

@@ -20,6 +20,7 @@ const swahili: ListTexts = {
   dayIsBefore: 'Siku hii ni kabla ya siku ya kwanza.',
   amountFrom: 'Kiasi kuanzia',
   amountTo: 'Kiasi hadi',
+  amountUnread: 'Weka kiasi cha KES nzima, kisichozidi 999,999,999.',
   amountIsBelow: 'Kiasi hiki ni chini ya kiasi cha kwanza.',
   anyone: 'Yeyote',
 };

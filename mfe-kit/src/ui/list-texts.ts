@@ -22,6 +22,7 @@ const english = {
   dayIsBefore: 'This day is before the first one.',
   amountFrom: 'Amount from',
   amountTo: 'Amount to',
+  amountUnread: 'Enter an amount in whole KES, at most 999,999,999.',
   amountIsBelow: 'This amount is below the first one.',
   anyone: 'Anyone',
 };

@@ -1,5 +1,15 @@
-import { setPortalSettings } from 'mfe-kit';
-import { answer, pendingLoan, renderSlice, screen, waitFor, within } from 'mfe-kit/testing';
+import { queryClient, setPortalSettings } from 'mfe-kit';
+import {
+  answer,
+  disbursementRecord,
+  pendingLoan,
+  provider,
+  renderSlice,
+  screen,
+  waitFor,
+  within,
+} from 'mfe-kit/testing';
+import { http, HttpResponse } from 'msw';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
 import slice from '../slice';
@@ -168,6 +178,29 @@ describe('in a portal whose screens are live', () => {
     expect(router.state.location.key).not.toBe('default');
     await user.click(screen.getByRole('button', { name: 'Back' }));
     await waitFor(() => expect(router.state.location.pathname).toBe('/pending-loans'));
+  });
+
+  test.for([
+    ['is not listed', [], 0],
+    ['is listed', [pendingLoan({ loan_id: 'LN-1' })], 1],
+  ] as const)('behind 100 later payouts, a loan that %s is offered %s times', async ([, pending, offers]) => {
+    const later = disbursementRecord({ id: 'PAY-2', loan_id: 'LN-2' });
+    const records = [...Array<typeof later>(100).fill(later), disbursementRecord({ loan_id: 'LN-1' })];
+    const limits: (string | null)[] = [];
+    provider.use(
+      http.get('*/api/v1/disbursement-records', ({ request }) => {
+        const limit = new URL(request.url).searchParams.get('limit');
+        limits.push(limit);
+        return HttpResponse.json(records.slice(0, limit ? Number(limit) : undefined));
+      }),
+    );
+    answer('get', '/api/v1/disbursements/pending', 200, [...pending]);
+    await open(LOAN);
+    await waitFor(() =>
+      expect(screen.queryAllByRole('button', { name: 'Disburse Loan' })).toHaveLength(offers),
+    );
+    await waitFor(() => expect(queryClient.isFetching()).toBe(0));
+    expect(limits).toEqual(offers ? ['100'] : ['100', null]);
   });
 
   test('a link to a loan that is not pending says that there is none', async () => {

@@ -35,8 +35,8 @@ export async function findPayout(
 ): Promise<Payout | null> {
   const recent = await readRecords({ limit: RECENT_RECORDS }, signal);
   const found = findIn(recent, loanId, payoutId);
-  // On a busy day, a known payout may no longer be among the recent ones.
-  if (found || !payoutId || recent.length < RECENT_RECORDS) return found;
+  // On a busy day, the payout may no longer be among the recent ones. A loan that is still listed is not paid.
+  if (found || recent.length < RECENT_RECORDS || (!payoutId && (await isListed(loanId)))) return found;
   return findIn(await readRecords({}, signal), loanId, payoutId);
 }
 
@@ -51,6 +51,10 @@ export function refreshLists(loanId: string, payout: Payout | null | undefined):
   }
   for (const queryKey of [queryKeys.pendingLoans, queryKeys.dashboard, queryKeys.transactions])
     void queryClient.invalidateQueries({ queryKey });
+}
+
+async function isListed(loanId: string): Promise<boolean> {
+  return (await queryClient.query(pendingLoansQuery())).some(({ id }) => id === loanId);
 }
 
 function readRecords(query: { limit?: number }, signal?: AbortSignal) {

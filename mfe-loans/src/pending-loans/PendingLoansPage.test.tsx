@@ -367,6 +367,35 @@ describe('in a portal whose screens are live', () => {
     expect(button).toHaveFocus();
   });
 
+  test('an amount is read as people write it', async () => {
+    const { user } = await open();
+    await user.click(screen.getByRole('button', { name: 'Filter' }));
+    const amount = await screen.findByLabelText('Amount from');
+    for (const written of ['KES 75,001', 'kes75001', ' 75,001.00 ', '75 001.']) {
+      await user.clear(amount);
+      await user.paste(written);
+      expect(shownCustomers(), written).toEqual(['Fatuma']);
+    }
+    await user.tab();
+    expect(amount).toHaveValue('75001');
+  });
+
+  test('an amount that can’t be read stays, says so and filters nothing, until the filters are cleared', async () => {
+    const { user } = await open('/pending-loans?to=2026-11-30');
+    await user.click(screen.getByRole('button', { name: 'Filter 1 set' }));
+    const amount = await screen.findByLabelText('Amount from');
+    for (const written of ['-75001', '75,001.50', '75.001', '1,000,000,000', 'a lot']) {
+      await user.clear(amount);
+      await user.paste(written);
+      await user.tab();
+      expect(amount).toHaveValue(written);
+      expect(amount).toHaveAccessibleDescription('Enter an amount in whole KES, at most 999,999,999.');
+      expect(shownCustomers(), written).toHaveLength(3);
+    }
+    await user.click(screen.getByRole('button', { name: 'Clear filters' }));
+    expect(screen.getByLabelText('Amount from')).toHaveValue('');
+  });
+
   test('a range whose end is before its start says so', async () => {
     const { user } = await open('/pending-loans?from=2026-11-12&to=2026-11-10&min=9&max=8');
     await user.click(screen.getByRole('button', { name: 'Filter 2 set' }));

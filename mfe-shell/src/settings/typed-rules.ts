@@ -1,5 +1,5 @@
-import type { Schema } from 'mfe-kit';
-import { groupedAmount, wholeNumberIn } from './grouped-amount';
+import { type Schema, wholeNumberIn } from 'mfe-kit';
+import { groupedAmount } from './grouped-amount';
 import type { SettingsTexts } from './settings-texts';
 
 /** The rules as typed, by their names in the contract. */
