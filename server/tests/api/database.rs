@@ -1,4 +1,4 @@
-use std::{panic::AssertUnwindSafe, time::Duration};
+use std::{panic::AssertUnwindSafe, process::Command, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use base::error::Failure;
@@ -8,7 +8,7 @@ use sqlx::{Connection as _, SqliteConnection};
 use store::{Connection, Database};
 
 use crate::{
-    test_app::{Listener, TestApp, request, waiting},
+    test_app::{Listener, TestApp, request, wait_until, waiting},
     test_store,
 };
 
@@ -245,4 +245,39 @@ async fn a_test_shows_what_caused_a_500() {
     for part in ["500 ", call, "Something went wrong", "caused by Storage(", "customer"] {
         assert!(shown.contains(part), "{shown}");
     }
+}
+
+/// Processes that stop, as on a machine that hangs, until this is dropped.
+struct Hanging(Vec<String>);
+
+impl Hanging {
+    fn signal(&self, signal: &str) {
+        assert!(Command::new("kill").arg(signal).args(&self.0).status().unwrap().success());
+    }
+}
+
+impl Drop for Hanging {
+    fn drop(&mut self) {
+        self.signal("-CONT");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL"]
+async fn readers_whose_postgresql_hangs_make_room_for_others_on_postgresql() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = test_store::open(folder.path()).await;
+    let mut readers = Vec::new();
+    while let Ok(reader) = database.read_snapshot().await {
+        readers.push(reader);
+    }
+    let mut processes = Vec::new();
+    for reader in &mut readers {
+        let process: i32 = store::query_scalar("SELECT pg_backend_pid()").fetch_one(reader).await.unwrap();
+        processes.push(process.to_string());
+    }
+    let hanging = Hanging(processes);
+    hanging.signal("-STOP");
+    drop(readers);
+    wait_until("others read", async || database.read().await.is_ok()).await;
 }

@@ -5,9 +5,12 @@ use axum::http::{HeaderValue, StatusCode};
 use futures::future::join_all;
 use lending::{mobile_money::Outcome, payouts};
 use serde_json::json;
-use sqlx::{Connection, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 
-use crate::test_app::{Answer, TestApp, disbursement_of, payout, waiting, with_headers};
+use crate::{
+    test_app::{Answer, TestApp, disbursement_of, payout, wait_until, waiting, with_headers},
+    test_store,
+};
 
 const KEY: &str = "7c4a8d09-ca37-4e3c-9e0d-8f6b2a1c5d10";
 
@@ -380,4 +383,24 @@ async fn a_key_is_kept_for_as_long_as_its_payout_is_pending() {
     drop(held);
     assert_eq!(call.await.status, StatusCode::OK);
     assert_eq!(payouts::delete_expired_keys(&app.sandbox.database, tomorrow).await.unwrap(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL"]
+async fn an_expired_key_that_is_used_again_while_it_is_being_deleted_is_kept_on_postgresql() {
+    const WAITS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+                         AND query LIKE '%DELETE FROM idempotency_key%' AND wait_event_type = 'Lock'";
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    agent.disburse_with_key(&agent.waiting_loan().await, KEY).await;
+    let tomorrow = app.sandbox.clock.now().plus(Duration::from_hours(25));
+    let mut other = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let use_again = format!("BEGIN; UPDATE idempotency_key SET created_at = {}", tomorrow.0);
+    sqlx::raw_sql(AssertSqlSafe(use_again)).execute(&mut other).await.unwrap();
+    let used = async {
+        wait_until("the key is to be deleted", async || app.count(WAITS).await == 1).await;
+        sqlx::raw_sql("COMMIT").execute(&mut other).await.unwrap();
+    };
+    let (deleted, ()) = tokio::join!(payouts::delete_expired_keys(&app.sandbox.database, tomorrow), used);
+    assert_eq!(deleted.unwrap(), 0);
 }

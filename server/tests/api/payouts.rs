@@ -1,10 +1,13 @@
+use std::time::Duration;
+
 use axum::http::StatusCode;
 use base::kes::Kes;
 use futures::future::join_all;
 use insta::assert_snapshot;
+use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
-use crate::test_app::{TestApp, disbursement_of, payout_path};
+use crate::test_app::{TestApp, disbursement_of, payout_path, wait_until};
 
 #[tokio::test]
 async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
@@ -122,6 +125,24 @@ async fn mobile_moneys_refusal_leaves_the_loan_to_be_tried_again() {
     let loan = still.iter().find(|other| other["loan_id"] == loan["loan_id"]).unwrap();
     assert_eq!((&loan["loan_status"], &loan["disbursement_status"]), (&json!("APPROVED"), &json!("FAILED")));
     app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_call_that_waited_for_the_writer_is_accepted_before_its_caller_gives_up() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = &agent.waiting_loan().await;
+    app.next_outcomes(&[Outcome::LostUnpaid]).await;
+    let free = app.occupy_writer().await;
+    let asked_at = app.clock.now();
+    let waited = || app.clock.now().since(asked_at);
+    let held_up = async {
+        wait_until("5 s have passed", async || waited() >= Duration::from_secs(5)).await;
+        free.send(()).unwrap();
+    };
+    let (answer, ()) = tokio::join!(app.as_time_passes(agent.disburse(loan)), held_up);
+    assert_eq!(answer.status, StatusCode::ACCEPTED);
+    assert!(waited() < Duration::from_secs(10), "{:?}", waited());
 }
 
 // S-15, S-115

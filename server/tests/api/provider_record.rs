@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::http::{Method, StatusCode};
-use lending::demo::Recording;
+use lending::{demo::Recording, payouts::PayoutStatus};
 use provider::record::record;
 use serde_json::{Value, json};
 
@@ -128,6 +128,25 @@ async fn a_recording_is_the_same_world_with_other_people() {
     let again = seed(file, app.data_dir().to_owned()).await.unwrap();
     assert!(!again.status.success());
     assert!(String::from_utf8_lossy(&again.stderr).contains("is this recording in the database already?"));
+}
+
+#[tokio::test]
+async fn a_recorded_payout_to_a_number_that_is_none_settles_without_a_message() {
+    let provider = OwnProvider::start().await;
+    let mut recording = recorded(&provider, false).await;
+    let mut open = 0;
+    for record in &mut recording.disbursement_records {
+        if record.status == PayoutStatus::Pending {
+            (record.phone, open) = ("unknown".to_owned(), open + 1);
+        }
+    }
+    assert!(open > 0);
+    let app = TestApp::start_with(&["--demo", "false"]).await;
+    recording.add(&app.sandbox.database, "nobody knows it", app.clock.now()).await.unwrap();
+    app.later(Duration::from_hours(25)).await;
+    assert_eq!(app.count("SELECT count(*) FROM payout WHERE status = 'PENDING'").await, 0);
+    assert_eq!(app.count("SELECT count(*) FROM outbox_message").await, 0);
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]

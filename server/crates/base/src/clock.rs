@@ -224,7 +224,7 @@ impl Clock {
         self.base.borrow().now()
     }
 
-    /// The earlier of the two: whatever has expired by this time has expired regardless of the setting.
+    /// The earlier of this clock's time and base time: what has expired by then has expired, whatever the console sets.
     pub fn earliest(&self) -> UnixMillis {
         self.now().min(self.unset_now())
     }

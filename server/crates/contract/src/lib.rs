@@ -6,6 +6,8 @@ mod bounded;
 mod description;
 // The differences of requests and answers.
 mod differences;
+// The fields of calls, and which of them are secret.
+mod fields;
 // Comparison of lists that are kept by hand with the contract, for tests.
 pub mod listed;
 // The shape of a value, without its content.
@@ -14,5 +16,6 @@ mod shape;
 pub use self::{
     description::{API, CONTRACT_PATH, Operation, json, words},
     differences::{Difference, DifferenceKind, Differences, Side, of_answer, of_request},
+    fields::fields_of_calls,
     shape::shape,
 };

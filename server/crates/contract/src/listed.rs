@@ -2,9 +2,11 @@
 //! what is asked for.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test fails by it")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+
+use super::fields;
 
 /// Where a schema of the contract is.
 fn pointer(schema: &str) -> String {
@@ -12,50 +14,16 @@ fn pointer(schema: &str) -> String {
 }
 
 fn at(pointer: &str) -> &'static Value {
-    let found = super::description::json().unwrap().pointer(pointer);
-    found.unwrap_or_else(|| panic!("the contract has no {pointer}"))
+    fields::at(pointer).unwrap_or_else(|| panic!("the contract has no {pointer}"))
 }
 
 /// The fields of schemas of the contract, at any depth.
 pub fn fields_of(schemas: &[&str]) -> BTreeSet<&'static str> {
-    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let (mut found, mut seen) = (BTreeMap::new(), BTreeSet::new());
     for schema in schemas {
-        collect(at(&pointer(schema)), &mut found, &mut seen);
+        fields::collect(at(&pointer(schema)), &mut found, &mut seen);
     }
-    found
-}
-
-/// The fields of all calls whose paths begin with `prefix`, in requests and answers.
-pub fn fields_of_calls(prefix: &str) -> BTreeSet<&'static str> {
-    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
-    for (_, item) in at("/paths").as_object().unwrap().iter().filter(|(path, _)| path.starts_with(prefix)) {
-        collect(item, &mut found, &mut seen);
-    }
-    found
-}
-
-fn collect(value: &'static Value, found: &mut BTreeSet<&'static str>, seen: &mut BTreeSet<&'static str>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| collect(item, found, seen)),
-        Value::Object(parts) => {
-            for (name, part) in parts {
-                match (name.as_str(), part) {
-                    ("example" | "examples", _) => {}
-                    ("$ref", Value::String(reference)) => {
-                        if seen.insert(reference) {
-                            collect(at(&reference[1..]), found, seen);
-                        }
-                    }
-                    ("properties", Value::Object(fields)) => {
-                        found.extend(fields.keys().map(String::as_str));
-                        fields.values().for_each(|field| collect(field, found, seen));
-                    }
-                    _ => collect(part, found, seen),
-                }
-            }
-        }
-        _ => {}
-    }
+    found.into_keys().collect()
 }
 
 /// The words that a schema of the contract allows, or one of its fields: `FaultKind`, `NewFault/properties/method`.

@@ -57,10 +57,10 @@ pub struct Report {
     pub provider: Option<String>,
     /// The number of calls checked since the start of this server.
     pub checked: u64,
-    /// The number of calls not checked, or not to their end: there were too many at once, the answer was too
-    /// large or took too long to check, or differed in too many ways.
+    /// Calls that were not checked, or not completely: too many at once, or an answer too large, too slow to check or too
+    /// different.
     pub skipped: u64,
-    /// The number of times that further differences were found, which are not kept.
+    /// How often a further difference was found once 500 were kept.
     pub not_kept: u64,
     /// The violations of the contract.
     pub violations: Vec<Found>,

@@ -2,10 +2,7 @@
 
 use std::{
     io::Read,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -13,7 +10,10 @@ use axum::{
     body::Bytes,
     http::{HeaderMap, Method, StatusCode, Uri, header},
 };
-use tokio::sync::mpsc::{self, OwnedPermit, Receiver, Sender};
+use tokio::sync::{
+    OwnedSemaphorePermit, Semaphore,
+    mpsc::{self, OwnedPermit, Receiver, Sender},
+};
 
 use super::{headers, held::Held};
 use contract::{Differences, Operation, Side};
@@ -27,14 +27,15 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 const MAX_ZSTD_WINDOW: u32 = 23;
 /// The longest check of one answer.
 const LONGEST_CHECK: Duration = Duration::from_secs(1);
-/// The ratio of the pause after a check to the check itself under load, when a sample is enough.
+/// Under load, the pause after a check, as a multiple of the time that it took: then only a sample is checked.
 const PAUSES: u32 = 49;
 
 /// Watches calls.
 #[derive(Clone, Debug)]
 pub struct Observer {
     queue: Sender<Exchange>,
-    bytes: Arc<AtomicUsize>,
+    /// [`MAX_BYTES`].
+    room: Arc<Semaphore>,
     held: Arc<Held>,
 }
 
@@ -53,28 +54,8 @@ struct Exchange {
     status: StatusCode,
     headers: HeaderMap,
     body: Vec<Bytes>,
-    memory: Memory,
-}
-
-/// The part of [`MAX_BYTES`] that a call takes.
-#[derive(Debug)]
-struct Memory {
-    taken: usize,
-    all: Arc<AtomicUsize>,
-}
-
-impl Memory {
-    /// Takes `bytes` more. Returns whether there was room.
-    fn take(&mut self, bytes: usize) -> bool {
-        self.taken += bytes;
-        self.all.fetch_add(bytes, Ordering::Relaxed) + bytes <= MAX_BYTES
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        self.all.fetch_sub(self.taken, Ordering::Relaxed);
-    }
+    /// The part of [`MAX_BYTES`] that it takes.
+    room: OwnedSemaphorePermit,
 }
 
 /// A call that is being watched.
@@ -89,7 +70,7 @@ impl Observer {
     /// Returns an observer that counts in `held`, and the queue that [`keep_checking`] reads.
     pub fn new(held: Arc<Held>) -> (Self, Waiting) {
         let (queue, waiting) = mpsc::channel(MAX_WAITING);
-        (Self { queue, bytes: Arc::default(), held }, Waiting(waiting))
+        (Self { queue, room: Arc::new(Semaphore::new(MAX_BYTES)), held }, Waiting(waiting))
     }
 
     /// Begins to watch a call to `uri`; `None` if there are too many.
@@ -100,7 +81,8 @@ impl Observer {
         headers: &HeaderMap,
         body: &Bytes,
     ) -> Option<Observation> {
-        let Ok(place) = self.queue.clone().try_reserve_owned() else {
+        let place = self.queue.clone().try_reserve_owned();
+        let (Ok(place), Ok(room)) = (place, Arc::clone(&self.room).try_acquire_many_owned(0)) else {
             self.held.count(false);
             return None;
         };
@@ -114,7 +96,7 @@ impl Observer {
             status: StatusCode::OK,
             headers: HeaderMap::new(),
             body: Vec::new(),
-            memory: Memory { taken: 0, all: Arc::clone(&self.bytes) },
+            room,
         };
         Some(Observation { place, held: Arc::clone(&self.held), exchange })
     }
@@ -129,10 +111,12 @@ impl Observation {
 
     /// Records the next part of the answer's body. Without room for more, drops the call and returns `None`.
     pub fn with(mut self, data: &Bytes) -> Option<Self> {
-        if !self.exchange.memory.take(data.len()) {
+        let bytes = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let Ok(room) = Arc::clone(self.exchange.room.semaphore()).try_acquire_many_owned(bytes) else {
             self.held.count(false);
             return None;
-        }
+        };
+        self.exchange.room.merge(room);
         self.exchange.body.push(data.clone());
         Some(self)
     }

@@ -14,7 +14,7 @@ use tracing::{Instrument, Span};
 
 /// The maximum time for PostgreSQL's answer to one statement: a machine or network that does not respond is given
 /// up then, so that the next attempt reaches the server that took over. Longer than a wait for a lock.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The same for work on the data as a whole, for which PostgreSQL's own timeout of 10 s is the shorter one.
 const LONG_ANSWER_TIMEOUT: Duration = Duration::from_secs(15);

@@ -1,11 +1,11 @@
 //! Opening a database, and the reasons why it can't be opened.
 
-use std::{path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 use anyhow::anyhow;
 use base::engine_error::reason;
 use sqlx::{
-    ConnectOptions, Executor,
+    ConnectOptions, Connection as _, Executor,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous},
@@ -15,7 +15,7 @@ use crate::{
     connect::{
         BUSY_TIMEOUT, CONNECT_TIMEOUT, PostgresOptions, connect_postgres, connect_sqlite, sqlite_options,
     },
-    connection::Connection,
+    connection::{ANSWER_TIMEOUT, Connection},
     database::{Database, Readers},
     migrate,
     query::query_as,
@@ -146,6 +146,15 @@ impl Database {
         let readers = PgPoolOptions::new()
             .max_connections(READERS)
             .acquire_timeout(CONNECT_TIMEOUT)
+            // sqlx waits without a timeout for the end of a transaction that was dropped, which keeps its place.
+            .after_release(|connection, _| {
+                Box::pin(async {
+                    let answered = tokio::time::timeout(ANSWER_TIMEOUT, connection.ping()).await;
+                    answered
+                        .unwrap_or_else(|_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into())))
+                        .map(|()| true)
+                })
+            })
             .connect_with(read_options)
             .await?;
         let target = |excludes| Target::Postgres(options.clone(), excludes);

@@ -124,7 +124,8 @@ impl ServerLease {
                 self.store().await
             }
             Err(failure) => {
-                // If it was committed after all, the next renewal takes the data for another copy.
+                // If this renewal was committed after all, the row is one ahead, and the next renewal reports another
+                // copy of the data.
                 self.renewals.fetch_sub(1, Ordering::AcqRel);
                 Err(failure)
             }

@@ -6,8 +6,8 @@ use std::time::Instant;
 use crate::{database::Database, query::Query};
 use base::error::Failure;
 
-/// The maximum number of rows in a batch. The statements contain `LIMIT 500` themselves, because PostgreSQL
-/// plans for a number that it knows.
+/// The maximum number of rows in a batch. Each statement repeats it as `LIMIT 500`: PostgreSQL plans better for a
+/// literal than for a parameter.
 pub const BATCH_SIZE: u64 = 500;
 
 /// Runs `statement`, which touches up to [`BATCH_SIZE`] rows, until it touches fewer. Returns how many

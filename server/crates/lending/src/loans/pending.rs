@@ -62,7 +62,8 @@ mod percent {
     }
 }
 
-/// Selects the columns of [`PendingLoan`]; each query appends its own conditions.
+/// Selects the columns of [`PendingLoan`]; each query appends its own conditions. At most one payout of a loan has not
+/// failed: times do not tell it from those before it where the clock is frozen or was set back.
 macro_rules! select_pending {
     ($rest:literal) => {
         concat!(
@@ -75,7 +76,7 @@ macro_rules! select_pending {
                     customer.risk_level, loan.amount AS total_loan_amount, loan.interest_rate_bp,
                     loan.status AS loan_status,
                     COALESCE((SELECT payout.status FROM payout WHERE payout.loan_id = loan.loan_id
-                              ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT 1), 'NOT_STARTED')
+                              ORDER BY payout.status = 'FAILED' LIMIT 1), 'NOT_STARTED')
                         AS disbursement_status,
                     loan.approved_at, loan.approver_id, loan.approver_name, loan.approver_email,
                     loan.remaining_balance, loan.notes,

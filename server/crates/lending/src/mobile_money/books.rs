@@ -83,8 +83,8 @@ const USED: &str = "
     WHERE originator_id IN (SELECT value ->> 'originator_id' FROM json_each($1))";
 
 /// The amounts that phones received on the day that begins at `$2` and ends at `$3`. The clock may have been
-/// ahead, so payments of a later day are excluded. Above `$4`, the limit, it does not matter by how much: magic
-/// payments may be of any amount.
+/// ahead, so payments of a later day are excluded. Each payment counts as at most `$4`, so that huge magic payments do
+/// not overflow the sum.
 const RECEIVED: &str = "
     SELECT phone_number, CAST(sum(CASE WHEN amount < $4 THEN amount ELSE $4 END) AS BIGINT)
     FROM mobile_money_payment

@@ -49,8 +49,8 @@ struct Entered {
 }
 
 impl Entered {
-    /// Returns whether the result is due later by both clocks: the console's may have been ahead when the
-    /// request arrived.
+    /// Whether the result is still to come: by the console's clock and by base time, with no more than the whole delay
+    /// left.
     fn is_processing(&self, clock: &Clock) -> bool {
         let now = clock.unset_now();
         // If base time was ahead too, more than the whole delay is left.

@@ -8,7 +8,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{PayoutStatus, Payouts, Record, Reply, records};
+use super::{PayoutStatus, Payouts, Reply, records};
 use crate::{
     events::{EventKind, NewEvent},
     world::Happened,
@@ -38,13 +38,13 @@ struct Answer {
     payout_id: PayoutId,
     loan_id: LoanId,
     status: PayoutStatus,
-    /// A reset removes payouts on purpose.
+    /// The generation it was given in. Answers from before a reset are not missed: a reset removes payouts on purpose.
     generation: i64,
 }
 
 impl Answered {
     /// Remembers that a call was told of its payout.
-    pub(super) fn add(&self, payout: Record, reply: &Reply, generation: i64) {
+    pub(super) fn add(&self, payout_id: PayoutId, loan_id: LoanId, reply: &Reply, generation: i64) {
         let status = match reply.status {
             200 => PayoutStatus::Completed,
             202 => PayoutStatus::Pending,
@@ -54,7 +54,6 @@ impl Answered {
         if answers.len() == MAX_ANSWERS {
             answers.pop_front();
         }
-        let Record { id: payout_id, loan_id, .. } = payout;
         answers.push_back(Answer { payout_id, loan_id, status, generation });
     }
 

@@ -77,33 +77,35 @@ pub async fn disburse(
 }
 
 async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failure> {
-    let format = claim.format.clone();
-    let (record, payment) = match payouts.claims.write(claim).instrument(traces::step!("claim")).await? {
+    let (format, asked_at) = (claim.format.clone(), claim.claimed_at);
+    let (payout_id, loan_id) = (claim.payout_id.clone(), claim.request.loan_id.clone());
+    let payment = match payouts.claims.write(claim).instrument(traces::step!("claim")).await? {
         Claimed::Answered(reply) => return Ok(reply),
-        Claimed::New(record, payment) => (*record, payment),
+        Claimed::New(payment) => payment,
     };
-    tracing::info!(loan.id = %record.loan_id, payout.id = %record.id, "payout.claimed");
+    tracing::info!(loan.id = %loan_id, payout.id = %payout_id, "payout.claimed");
 
-    let generation = payment.copy.generation;
+    let (transaction_id, generation) = (payment.originator_id.clone(), payment.copy.generation);
     // The payment continues after the answer stops waiting for it.
     let paying = pay_and_settle(payouts.clone(), payment)
         .instrument(traces::outlasting(&payouts.world.traces, "pay"))
         .instrument(traces::logged(&format.request_id));
     let paying = payouts.world.tasks.spawn_background(paying);
+    let clock = &payouts.world.clock;
     let paid = tokio::select! {
         paid = paying => paid.ok().flatten().unwrap_or(Paid::Unknown),
-        () = payouts.world.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
+        () = clock.sleep(ANSWER_TIMEOUT.saturating_sub(clock.unset_now().since(asked_at))) => Paid::Unknown,
     };
     let kept = match paid {
         Paid::Settled(kept) => *kept,
         Paid::DataReplaced => return Err(Failure::NotCommitted),
-        Paid::Unknown => accepted(&payouts, record.transaction_id.clone()).await?,
+        Paid::Unknown => accepted(&payouts, transaction_id).await?,
     };
     let reply = match kept.reply {
         Some(reply) => reply,
         None => Reply::of(kept.record, &format)?,
     };
-    payouts.answered.add(record, &reply, generation);
+    payouts.answered.add(payout_id, loan_id, &reply, generation);
     Ok(reply)
 }
 
@@ -162,7 +164,7 @@ const CLAIMED_IN: &str = "
     SELECT generation, timeline FROM payout CROSS JOIN data_copy
     WHERE transaction_id = $1 AND status = 'PENDING' AND generation = $2";
 
-/// The copy of the data in which the claim for `payment` is, unless a reset or a restore put it there.
+/// The copy of the data that has the claim for `payment` now; `None` if none has it, or if it came back by a restore.
 async fn claimed_in(payouts: &Payouts, payment: &Payment) -> Result<Option<DataCopy>, Failure> {
     let claimed = query_as(CLAIMED_IN).bind(&payment.originator_id).bind(payment.copy.generation);
     Ok(claimed.fetch_optional(&mut payouts.world.database.read().await?).await?)

@@ -312,8 +312,9 @@ impl LockedKeys {
     }
 }
 
+/// The time is compared twice: on PostgreSQL, a key may be used again after the inner statement has found it.
 const DELETE_BATCH: &str = "
-    DELETE FROM idempotency_key WHERE (staff_id, idempotency_key) IN
+    DELETE FROM idempotency_key WHERE created_at <= $1 AND (staff_id, idempotency_key) IN
         (SELECT staff_id, idempotency_key FROM idempotency_key AS old
          WHERE created_at <= $1 AND NOT EXISTS
              (SELECT 1 FROM payout WHERE payout.payout_id = old.payout_id AND payout.status = 'PENDING')

@@ -83,8 +83,8 @@ pub enum PayoutStatus {
 
 store::stored_as_text!(PayoutStatus);
 
-/// The maximum wait of an answer for mobile money. Callers time out after 10 s, so 'accepted' must be
-/// answered before.
+/// The age at which a call is answered 202 if mobile money has not answered: less than the 10 s after which callers give
+/// up.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The lifetime of a request to mobile money. It is refused if it arrives later, and voided if it is unknown

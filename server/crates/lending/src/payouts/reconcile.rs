@@ -2,10 +2,9 @@
 //! before it could record the answer. No manual work is needed.
 //!
 //! The status of every PENDING payout is queried: first ten seconds after its start, then every five seconds, and
-//! immediately after a restart. A query may end with its server: two in a row that do leave time for a third within 30
-//! seconds. A payout is due by the
-//! sandbox's clock or in base time, whichever comes first, so that setting the clock back delays nothing. Times too far
-//! ahead come from a machine whose clock was ahead, and are set again, so that no payout waits for them. If mobile
+//! immediately after a restart. If a server dies during a query, another one asks 5 s later; after two such deaths there
+//! is still time for a third query within 30 s. A payout is due by the sandbox's clock or in base time, whichever comes
+//! first, so that setting the clock back delays nothing. Times too far ahead come from a machine whose clock was ahead, and are set again, so that no payout waits for them. If mobile
 //! money does not know a payout whose request has expired, the request is voided: it can't be paid from then
 //! on, even if it still arrives. Then the payout fails as not received, and its loan can be tried again. A
 //! server leases a payout before it queries it, so that several servers can reconcile concurrently. Settling
@@ -198,8 +197,8 @@ impl OpenPayout {
     }
 }
 
-/// Takes the time on both clocks, and the latest time at which a server queries a payout. The last condition is true
-/// only for times that were set by a clock that is ahead of this one.
+/// `$1` and `$2` are the time on both clocks. A `check_by` after `$3` was set by a clock that is ahead of this one; that
+/// payout is due now.
 const DUE: &str = "
     SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
            traceparent, generation, timeline

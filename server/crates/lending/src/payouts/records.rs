@@ -62,8 +62,7 @@ impl Record {
     }
 }
 
-/// Selects the columns of [`Record`]; each query appends its own conditions. A claim selects the same columns of a
-/// payout that is not stored yet.
+/// Selects the columns of [`Record`]; each query appends its own conditions.
 macro_rules! select_records {
     ($rest:literal) => {
         concat!(
@@ -84,7 +83,7 @@ macro_rules! select_records {
     };
 }
 
-pub(super) const ONE: &str = select_records!("WHERE payout.payout_id = $1");
+const ONE: &str = select_records!("WHERE payout.payout_id = $1");
 const SOME: &str = select_records!(
     "WHERE payout.payout_id IN (SELECT value ->> 'id' FROM json_each($1)) ORDER BY payout.payout_id"
 );

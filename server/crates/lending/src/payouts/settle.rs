@@ -84,8 +84,8 @@ const DISBURSE_LOANS: &str = "
     FROM asked
     WHERE loan.loan_id = asked.id";
 
-/// Settles the payout with this `transaction_id` in the data of `copy`; `None` if it does not exist, or
-/// other data has replaced it: a result says nothing about a restored copy.
+/// Settles the payout with this `transaction_id` in the data of `copy`. Returns `None` if there is no such payout, or if
+/// other data has replaced `copy`: a result for the old data settles nothing in the new.
 pub(super) async fn settle(
     payouts: &Payouts,
     transaction_id: TransactionId,
@@ -222,12 +222,12 @@ async fn write_settled(
     if written != settled.len() as u64 {
         return Err(Failure::Conflict);
     }
-    let completed = settled.iter().filter(|(_, record)| record.status == PayoutStatus::Completed);
-    let messages: Vec<NewSms> =
-        completed.map(|(settlement, record)| settlement.message(record)).collect::<Result<_, _>>()?;
-    if !messages.is_empty() {
+    let completed: Vec<_> =
+        settled.iter().filter(|(_, record)| record.status == PayoutStatus::Completed).collect();
+    if !completed.is_empty() {
         query(DISBURSE_LOANS).bind(&rows).execute(&mut *connection).await?;
-        outbox::sms_to_all(connection, &messages).await?;
+        let messages = completed.iter().filter_map(|(settlement, record)| settlement.message(record));
+        outbox::sms_to_all(connection, &messages.collect::<Vec<_>>()).await?;
     }
     tell(connection, settled).await
 }
@@ -281,10 +281,9 @@ impl Settlement {
         true
     }
 
-    /// Returns the SMS that tells the customer about the payment.
-    fn message(&self, record: &Record) -> Result<NewSms, Failure> {
-        let to = Msisdn::parse(&record.phone)
-            .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
+    /// Returns the SMS that tells the customer about the payment; `None` if a recording has a phone number that is none.
+    fn message(&self, record: &Record) -> Option<NewSms> {
+        let to = Msisdn::parse(&record.phone)?;
         let body = format!(
             "{} Confirmed. Dear {}, your loan of {} from {} has been sent to {}.",
             record.mpesa_ref.as_deref().unwrap_or_default(),
@@ -293,7 +292,7 @@ impl Settlement {
             self.brand,
             to.local(),
         );
-        Ok(NewSms {
+        Some(NewSms {
             message_id: self.randomness.id(self.now),
             to,
             body,
