@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from base64 import b64decode
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from mkopo_test import VERSION, Addresses, Portal, start_portal
+from mkopo_test import VERSION, Addresses, CallFailed, Portal, start_portal
 from mkopo_test.what_happened import what_happened
 
 if TYPE_CHECKING:
@@ -130,17 +131,44 @@ def test_that_is_the_last(mkopo):
     remove(mkopo)
 """
 
-STORIES_THAT_ARE_REFUSED = """
+MARKERS_THAT_ARE_REFUSED = """
 import pytest
 
-pytestmark = pytest.mark.story("lost-answer")
-
+@pytest.mark.story("lost-answer")
 @pytest.mark.mkopo(seed=7)
-def test_with_a_start(mkopo):
+def test_that_tells_a_story_with_a_start(mkopo):
     pass
 
+@pytest.mark.story("lost-answer")
 @pytest.mark.mkopo(sandbox_per="none")
-def test_without_sandboxes(mkopo):
+def test_that_tells_a_story_without_sandboxes(mkopo):
+    pass
+
+@pytest.mark.story
+def test_that_tells_no_story(mkopo):
+    pass
+
+@pytest.mark.story(name="lost-answer")
+def test_that_names_the_name(mkopo):
+    pass
+
+@pytest.mark.mkopo(7)
+def test_with_a_seed_without_its_name(mkopo):
+    pass
+"""
+
+MORE_TESTS_THAT_FAIL_THAN_SANDBOXES = """
+import pytest
+
+@pytest.mark.mkopo(sandbox_per="test")
+def test_that_fails(mkopo):
+    assert 1 + 1 == 3
+
+@pytest.mark.parametrize("index", range(2))
+def test_that_fails_again(mkopo, index):
+    assert 1 + 1 == 3
+
+def test_that_passes(mkopo):
     pass
 """
 
@@ -154,11 +182,15 @@ def portal() -> Iterator[Addresses]:
 
 @pytest.fixture
 def environment(portal: Addresses) -> dict[str, str]:
+    return settings_of(portal) | {"MKOPO_BINARY": os.environ.get("MKOPO_BINARY", "")}
+
+
+def settings_of(portal: Addresses) -> dict[str, str]:
+    """Return the environment of a run against a portal."""
     return {
         "MKOPO_URL": portal.url,
         "MKOPO_CONSOLE_URL": portal.console_url,
         "MKOPO_CONSOLE_TOKEN": portal.console_token,
-        "MKOPO_BINARY": os.environ.get("MKOPO_BINARY", ""),
     }
 
 
@@ -172,6 +204,14 @@ def run(folder: Path, environment: dict[str, str], test: str = TEST_THAT_FAILS, 
     )
     assert ended.returncode == exit_code, ended.stdout
     return ended.stdout
+
+
+def script(folder: Path, line: str) -> str:
+    """Write a program; return its path."""
+    file = folder / "program"
+    file.write_text(f"#!/bin/sh\n{line}\n")
+    file.chmod(0o755)
+    return str(file)
 
 
 def take_kept(portal: Addresses) -> dict[str, list[str]]:
@@ -212,7 +252,7 @@ def test_a_failing_test_prints_what_the_portal_knew_and_keeps_its_sandbox(
     assert [entry["response"]["status"] for entry in log["entries"]] == [200, 422, 200]
     for secret in json.loads(found.group(1)):
         assert b64decode(secret).decode() not in har
-    kept = re.search(r"It is kept: http://([^.]+)\.", printed)
+    kept = re.search(r"needs its place: http://([^.]+)\.", printed)
     assert kept
     trace = re.search(r"Trace: http://(\S+)\.localhost:\d+/console/traces\?id=(\S+)", printed)
     assert trace
@@ -232,7 +272,7 @@ def test_a_test_whose_fixtures_or_money_fail_prints_what_the_portal_knew_too(
     assert 'NOT ACCOUNTED FOR: {"ok": false}' in printed
     assert printed.count("It ended with the test.") == 1
     kept = take_kept(portal)
-    assert sorted(re.findall(r"It is kept: http://([^.]+)\.", printed)) == sorted(kept)
+    assert sorted(re.findall(r"needs its place: http://([^.]+)\.", printed)) == sorted(kept)
     assert list(kept.values()) == [["/api/v1/auth/login"]] * 4
 
 
@@ -243,7 +283,7 @@ def test_a_test_that_runs_again_prints_what_the_portal_knew_and_keeps_no_sandbox
     printed = run(tmp_path, environment, TESTS_THAT_RUN_AGAIN)
     assert "1 failed, 2 passed" in printed
     assert printed.count("What the portal knew") == 1
-    told = re.search(r"It is kept: http://([^.]+)\.", printed)
+    told = re.search(r"needs its place: http://([^.]+)\.", printed)
     assert told
     kept = take_kept(portal)
     # Of the runs, three have failed.
@@ -277,18 +317,68 @@ def test_without_a_portal_the_test_says_what_to_do(tmp_path: Path) -> None:
     assert "set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN" in " ".join(printed.split())
 
 
-def test_a_story_is_refused_with_a_start_and_without_sandboxes(tmp_path: Path) -> None:
-    printed = run(tmp_path, {}, STORIES_THAT_ARE_REFUSED)
+def test_markers_are_refused_with_a_sentence_that_says_how_to_write_them(tmp_path: Path) -> None:
+    printed = run(tmp_path, {}, MARKERS_THAT_ARE_REFUSED)
     assert "A story says what the sandbox starts with: leave out seed, now and frozen" in printed
     assert 'Only a sandbox tells a story: leave out sandbox_per="none"' in printed
+    assert len(re.findall(r"E +TypeError: The marker story takes the name of a story alone", printed)) == 2
+    assert re.search(r"E +TypeError: The marker mkopo takes its arguments by name, such as mkopo", printed)
 
 
-def test_a_portal_of_another_version_is_refused_at_once() -> None:
+def test_tests_that_fail_leave_no_sandbox_in_a_portal_of_the_run(tmp_path: Path) -> None:
+    program = script(tmp_path, f"MKOPO_SANDBOXES=1 exec '{os.environ['MKOPO_BINARY']}' \"$@\"")
+    printed = run(tmp_path, {"MKOPO_BINARY": program}, MORE_TESTS_THAT_FAIL_THAN_SANDBOXES)
+    assert "3 failed, 1 passed" in printed
+    assert printed.count("It ended with the test; with MKOPO_URL set, it would have been kept.") == 3
+
+
+def test_a_test_whose_sandbox_finds_no_place_gets_that_of_the_oldest_one_that_is_kept(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    portal, stop = start_portal({"MKOPO_SANDBOXES": "2"})
+    request.addfinalizer(stop)
+    printed = run(tmp_path, settings_of(portal), MORE_TESTS_THAT_FAIL_THAN_SANDBOXES)
+    assert "3 failed, 1 passed" in printed
+    told = re.findall(
+        r"It is kept for 24 hours, or until a later test needs its place: http://([^.]+)\.", printed
+    )
+    # The test that passed took the place of another, and removed its own sandbox.
+    assert list(take_kept(portal)) == told[2:]
+
+
+def test_a_run_that_is_ended_by_a_signal_stops_its_portal(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    program = script(tmp_path, f"echo $$ >'{started}'; exec sleep 600")
+    (tmp_path / "test_that_waits.py").write_text("def test_that_waits(mkopo): pass")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_that_waits.py"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    run = subprocess.Popen(
+        command, cwd=tmp_path, env=environment | {"MKOPO_BINARY": program, "MKOPO_URL": ""}
+    )
+    deadline = time.monotonic() + 30
+    while not started.exists() or not started.read_text():
+        assert time.monotonic() < deadline, "no portal was started within 30 s"
+        time.sleep(0.1)
+    run.terminate()
+    run.wait(timeout=30)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "refusal"),
+    [
+        ('{"info": {"version": "9.9.9"}}', f"is for portals of version {VERSION}, and URL has 9.9.9"),
+        ("[]", "URL is not a Mkopo portal: it has no contract (HTTP 200)"),
+        ("<p>It works</p>", "URL is not a Mkopo portal: it has no contract (HTTP 200)"),
+    ],
+)
+def test_another_service_and_a_portal_of_another_version_are_refused_at_once(said: str, refusal: str) -> None:
     class Other(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(b'{"info": {"version": "9.9.9"}}')
+            self.wfile.write(said.encode())
 
         def log_message(self, *_: object) -> None:
             pass
@@ -296,11 +386,49 @@ def test_a_portal_of_another_version_is_refused_at_once() -> None:
     server = HTTPServer(("127.0.0.1", 0), Other)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
-    with pytest.raises(
-        RuntimeError, match=re.escape(f"is for portals of version {VERSION}, and {url} has 9.9.9")
-    ):
+    with pytest.raises(RuntimeError, match=re.escape(refusal.replace("URL", url))):
         Portal(Addresses(url, url, "a token"))
     server.shutdown()
+
+
+def test_a_call_that_gets_no_answer_says_so_without_the_lines_of_the_client() -> None:
+    with pytest.raises(
+        CallFailed, match=r"GET http://127.0.0.1:9/api/v1/openapi.json: no answer .*refused"
+    ) as failed:
+        Portal(Addresses("http://127.0.0.1:9", "http://127.0.0.1:9", "a token"))
+    assert failed.value.__cause__ is None
+    assert failed.value.__suppress_context__
+
+
+def test_without_the_address_of_the_console_a_sandbox_says_what_may_be_wrong(portal: Addresses) -> None:
+    with pytest.raises(
+        RuntimeError, match=f"{portal.url}: it is not the address of the console, or MKOPO_SANDB"
+    ):
+        Portal(Addresses(portal.url, portal.url, portal.console_token)).make_sandbox()
+
+
+def test_what_the_portal_knew_has_the_payouts_of_the_test_alone_whatever_its_clock(mkopo: Mkopo) -> None:
+    mkopo.clock.set("2020-01-01T00:00:00Z")
+    loan = mkopo.loans.approve(loan_id="LN-PAST")
+    mkopo.sessions.open("agent").pay_out(loan)
+    found = re.search(r"Payouts:\n((?:  .*\n)+)Calls:", what_happened(mkopo))
+    assert found
+    assert re.findall(r"LN-\S+", found.group(1)) == ["LN-PAST"]
+
+
+@pytest.mark.mkopo(settings={"MKOPO_DEMO": "false"})
+def test_what_the_portal_knew_leaves_out_what_its_console_refuses(mkopo: Mkopo) -> None:
+    mkopo.portal.get("/api/v1/auth/me")
+    assert re.search(r"GET /api/v1/auth/me {2}401 {2}\d+ ms {2}signed out", what_happened(mkopo))
+
+
+def test_what_the_portal_knew_does_not_say_that_the_caller_of_a_failed_call_was_signed_out(
+    mkopo: Mkopo,
+) -> None:
+    agent = mkopo.sessions.open("agent")
+    mkopo.faults.add(path="/api/v1/auth/me", kind="status", status=503)
+    agent.http.get("/api/v1/auth/me")
+    assert re.search(r"GET /api/v1/auth/me {2}503 {2}\d+ ms {2}fault: ", what_happened(mkopo))
 
 
 def test_the_version_is_that_of_the_contract(mkopo: Mkopo) -> None:

@@ -30,9 +30,10 @@ def test_a_portal_with_settings_is_started_for_the_test_whatever_its_log_has(mko
     assert abs(mkopo.clock.now() - datetime.now(timezone.utc)) < timedelta(minutes=1)
 
 
-@pytest.mark.mkopo(settings={"MKOPO_SCREENS": "live"}, seed="empty", now="2026-11-14T09:00:00Z", frozen=True)
-def test_a_portal_with_settings_starts_as_the_marker_says(mkopo: Mkopo) -> None:
-    assert mkopo.clock.now() == datetime(2026, 11, 14, 9, tzinfo=timezone.utc)
+@pytest.mark.mkopo(frozen=True, now="2026-11-14T09:00:00Z")
+@pytest.mark.mkopo(settings={"MKOPO_SCREENS": "live"}, seed="empty", now="2026-11-15T09:00:00Z")
+def test_a_portal_with_settings_starts_as_its_markers_say_together(mkopo: Mkopo) -> None:
+    assert mkopo.clock.now() == datetime(2026, 11, 15, 9, tzinfo=timezone.utc)
     assert mkopo.sessions.open("agent").pending_loans() == []
 
 
@@ -41,11 +42,12 @@ def test_each_stack_is_apart_from_all_others_and_in_demo_mode_whatever_is_set_he
 ) -> None:
     called, file, docker = (tmp_path / name for name in ("called", "docker-compose.yml", "docker"))
     file.touch()
-    docker.write_text(f"#!/bin/sh\nenv >>{called}\n")
+    docker.write_text(f'#!/bin/sh\nenv >>{called}\necho "FILE=$3" >>{called}\n')
     docker.chmod(0o755)
-    monkeypatch.delenv("MKOPO_BINARY", raising=False)
+    monkeypatch.chdir(tmp_path)
     others = {
-        "MKOPO_COMPOSE_FILE": str(file),
+        "MKOPO_BINARY": "",
+        "MKOPO_COMPOSE_FILE": "",
         "MKOPO_DATABASE_URL": "postgres://real",
         "MKOPO_DEMO": "false",
         "COMPOSE_PROFILES": "postgres",
@@ -61,6 +63,7 @@ def test_each_stack_is_apart_from_all_others_and_in_demo_mode_whatever_is_set_he
     one, other, *when_stopped = values("COMPOSE_PROJECT_NAME")
     assert one != other
     assert when_stopped == [one, other]
+    assert set(values("FILE")) == {file.name}
     assert set(values("MKOPO_DEMO")) == {"true"}
     assert set(values("COMPOSE_ENV_FILES")) == {"/dev/null"}
     assert set(values("COMPOSE_PROFILES")) == {""}

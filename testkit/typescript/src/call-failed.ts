@@ -49,6 +49,14 @@ export async function bodyOf<T>(call: Promise<Answer<T>>): Promise<T> {
   throw new CallFailed({ request, status: response.status, body: error });
 }
 
+/** The answer to a call that consoles may refuse: outside demo mode, or with another provider. */
+export async function ifAllowed<T>(call: Promise<T>): Promise<T | undefined> {
+  return call.catch((error: unknown) => {
+    if (error instanceof CallFailed && error.status === 403) return undefined;
+    throw error;
+  });
+}
+
 /** Calls with `fetch`, and says which call got no complete answer, or one that can't be read. */
 export async function send(request: Request): Promise<Response> {
   const described = `${request.method} ${request.url}`;

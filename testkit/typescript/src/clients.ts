@@ -39,5 +39,5 @@ function optionsFor({ url, sandbox, token }: Target) {
     ...(sandbox && { 'Mkopo-Sandbox': sandbox }),
     ...(token && { Authorization: `Bearer ${token}` }),
   };
-  return { baseUrl: url.replace(/\/+$/, ''), headers, fetch: send };
+  return { baseUrl: url, headers, fetch: send };
 }

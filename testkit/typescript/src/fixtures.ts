@@ -1,4 +1,7 @@
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test as base, type TestInfo } from '@playwright/test';
+import { CallFailed } from './call-failed';
 import { findSandboxes } from './localhost';
 import type { Mkopo, Start } from './mkopo';
 import { exact, type NewSandbox, Portal } from './portal';
@@ -37,7 +40,7 @@ interface Place {
   mkopo: Mkopo;
   /** Where it is after a failure. */
   whereabouts: string;
-  /** The test is done with it; after a failure, a sandbox is kept as it is. */
+  /** The test is done with it; after a failure, a sandbox is kept as it is if its portal does not end with the run. */
   giveBack: (hasFailed: boolean) => Promise<void> | void;
 }
 
@@ -45,46 +48,99 @@ interface Place {
 class Sandboxes {
   /** Where the clocks of this worker start if a test does not say it. */
   readonly #now = exact({}).now;
-  #portal: Portal | undefined;
+  /** A file with what failed tests of this run have kept, the oldest first: a failed test ends its worker. */
+  readonly #kept: string;
+  #connected: Promise<Portal> | undefined;
   #ofWorker: Mkopo | undefined;
+
+  constructor(folder: string) {
+    this.#kept = join(folder, 'kept-sandboxes');
+  }
+
+  async #portal(): Promise<Portal> {
+    return (this.#connected ??= Portal.connect(addressesOfTheRun()));
+  }
 
   /** A sandbox at its start, or at that of a story. */
   async get(per: SandboxPer, start: Start, story: string | undefined): Promise<Place> {
-    this.#portal ??= await Portal.connect(addressesOfTheRun());
-    const portal = this.#portal;
-    if (story !== undefined) return ofTest(portal, { story });
+    if (story !== undefined) return this.#place(await this.#make({ story }));
     const known = exact({ now: this.#now, ...start });
     switch (per) {
       case 'none': {
-        const mkopo = await portal.main();
+        const mkopo = await (await this.#portal()).main();
         await mkopo.reset(start);
-        return { mkopo, whereabouts: keptAt(mkopo), giveBack: () => {} };
+        const whereabouts = 'It is the portal itself, which the next test resets.';
+        return { mkopo, whereabouts, giveBack: () => {} };
       }
       case 'test':
-        return ofTest(portal, known);
-      case 'worker': {
-        if (this.#ofWorker) await this.#ofWorker.reset(known);
-        const mkopo = (this.#ofWorker ??= await portal.makeSandbox(known));
-        const giveBack = (hasFailed: boolean) => {
-          if (hasFailed) this.#ofWorker = undefined;
-        };
-        return { mkopo, whereabouts: keptAt(mkopo), giveBack };
-      }
+        return this.#place(await this.#make(known));
+      case 'worker':
+        if (this.#ofWorker && !(await isThere(this.#ofWorker.reset(known)))) this.#ofWorker = undefined;
+        return this.#place((this.#ofWorker ??= await this.#make(known)));
+      default:
+        throw new Error(`sandboxPer is '${String(per)}', and must be 'worker', 'test' or 'none'`);
     }
   }
 
   async end(): Promise<void> {
-    if (this.#ofWorker) await this.#portal?.removeSandbox(this.#ofWorker);
+    // If the portal no longer answers, its sandboxes expire by themselves.
+    if (!this.#ofWorker) return;
+    await this.#remove(this.#ofWorker).catch((error: unknown) => {
+      if (!(error instanceof CallFailed)) throw error;
+    });
+  }
+
+  #place(mkopo: Mkopo): Place {
+    const giveBack = async (hasFailed: boolean) => {
+      if (mkopo === this.#ofWorker) {
+        if (!hasFailed) return;
+        this.#ofWorker = undefined;
+      }
+      if (hasFailed && !endsWithTheRun()) await this.#keep(mkopo);
+      else await this.#remove(mkopo);
+    };
+    return { mkopo, whereabouts: keptAt(mkopo), giveBack };
+  }
+
+  /** Makes a sandbox, in the place of those that were kept if there is no other. */
+  async #make(wanted: NewSandbox): Promise<Mkopo> {
+    const portal = await this.#portal();
+    try {
+      return await portal.makeSandbox(wanted);
+    } catch (error) {
+      const isFull = error instanceof CallFailed && error.code === 'too_many_sandboxes';
+      if (!isFull || !(await this.#removeOldest())) throw error;
+      return this.#make(wanted);
+    }
+  }
+
+  async #keep({ name }: Mkopo): Promise<void> {
+    await mkdir(dirname(this.#kept), { recursive: true });
+    await appendFile(this.#kept, `${name}\n`);
+  }
+
+  /** Removes the oldest sandbox that was kept; returns whether there was one. */
+  async #removeOldest(): Promise<boolean> {
+    const kept = await readFile(this.#kept, 'utf8').catch(() => '');
+    for (const name of kept.split('\n').filter(Boolean)) if (await this.#remove({ name })) return true;
+    return false;
+  }
+
+  /** Removes a sandbox; returns whether it was there. */
+  async #remove(sandbox: { name: string }): Promise<boolean> {
+    return isThere((await this.#portal()).removeSandbox(sandbox));
   }
 }
 
-/** A sandbox for one test. */
-async function ofTest(portal: Portal, wanted: NewSandbox): Promise<Place> {
-  const mkopo = await portal.makeSandbox(wanted);
-  const giveBack = async (hasFailed: boolean) => {
-    if (!hasFailed) await portal.removeSandbox(mkopo);
-  };
-  return { mkopo, whereabouts: keptAt(mkopo), giveBack };
+/** Whether a sandbox is there for a call to it, and has not been removed. */
+async function isThere(call: Promise<void>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (error instanceof CallFailed && error.code === 'sandbox_not_found') return false;
+    throw error;
+  }
 }
 
 /** A portal that is started for one test. */
@@ -111,9 +167,9 @@ function checkStory(per: SandboxPer, start: Start): void {
 /** Playwright's `test` with a sandbox for each worker, or for each test. */
 export const test = base.extend<TestFixtures, WorkerFixtures>({
   sandboxes: [
-    async ({}, use) => {
+    async ({}, use, { project }) => {
       findSandboxes();
-      const sandboxes = new Sandboxes();
+      const sandboxes = new Sandboxes(project.outputDir);
       await use(sandboxes);
       await sandboxes.end();
     },
@@ -152,8 +208,8 @@ async function unaccounted(mkopo: Mkopo): Promise<string | undefined> {
 /** Where the sandbox of a failed test is. */
 function keptAt({ url, consoleUrl }: Mkopo): string {
   return endsWithTheRun()
-    ? 'It ended with the portal of this run; with MKOPO_URL set, it would have been kept.'
-    : `It is kept: ${url}, console ${consoleUrl ?? 'off'}`;
+    ? 'It ended with the test; with MKOPO_URL set, it would have been kept.'
+    : `It is kept for 24 hours, or until a later test needs its place: ${url}, console ${consoleUrl ?? 'off'}`;
 }
 
 /** Adds to the report what the portal knows, and where the sandbox is. */

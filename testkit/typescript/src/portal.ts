@@ -61,7 +61,11 @@ export class Portal {
     const made = await bodyOf(this.#console.POST('/console/api/sandboxes', { body })).catch(
       (error: unknown) => {
         if (error instanceof CallFailed && error.code === 'not_found')
-          throw new Error('Sandboxes are off in this portal: MKOPO_SANDBOXES allows them', { cause: error });
+          throw new Error(
+            `No sandbox can be made at ${this.#addresses.consoleUrl}: it is not the address of the console, ` +
+              'or MKOPO_SANDBOXES, a setting of the portal, is 0',
+            { cause: error },
+          );
         throw error;
       },
     );

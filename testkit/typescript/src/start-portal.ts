@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -22,15 +22,22 @@ export type Settings = Record<string, string>;
  * stack of `docker-compose.yml` (`MKOPO_COMPOSE_FILE`). Nothing of it is kept.
  */
 export async function startPortal(settings: Settings = {}): Promise<StartedPortal> {
-  const binary = process.env.MKOPO_BINARY ?? onPath('mkopo');
+  const binary = process.env.MKOPO_BINARY || onPath('mkopo');
   if (binary) return startBinary(binary, settings);
-  const composeFile = process.env.MKOPO_COMPOSE_FILE ?? 'docker-compose.yml';
+  const composeFile = process.env.MKOPO_COMPOSE_FILE || 'docker-compose.yml';
   if (existsSync(composeFile)) return startStack(composeFile, settings);
   throw new Error(
     'There is nothing to start a portal with. Set MKOPO_BINARY to the mkopo program, or run the tests where ' +
       'docker-compose.yml is. Tests without settings of their own can use a portal that runs: set MKOPO_URL, ' +
       'MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN.',
   );
+}
+
+/** The signals that end a process without an event `exit`. */
+const SIGNALS = ['SIGHUP', 'SIGTERM'] as const;
+
+function exit(signal: NodeJS.Signals): void {
+  process.exit(128 + constants.signals[signal]);
 }
 
 async function startBinary(binary: string, settings: Settings): Promise<StartedPortal> {
@@ -51,7 +58,11 @@ async function startBinary(binary: string, settings: Settings): Promise<StartedP
   const kill = () => void server.kill('SIGTERM');
   // A test that timed out while it started can't stop it.
   process.once('exit', kill);
-  server.once('close', () => process.off('exit', kill));
+  for (const signal of SIGNALS) process.once(signal, exit);
+  server.once('close', () => {
+    process.off('exit', kill);
+    for (const signal of SIGNALS) process.off(signal, exit);
+  });
   const ended = new Promise<void>((resolve) => server.once('close', () => resolve()));
   const stop = async () => {
     kill();

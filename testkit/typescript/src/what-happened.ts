@@ -1,3 +1,4 @@
+import { ifAllowed } from './call-failed';
 import type { Schemas } from './clients';
 import type { Call } from './console/traffic';
 import type { Message } from './console/outbox';
@@ -10,33 +11,34 @@ const LATEST = 50;
 /** The longest body that is shown, in characters. */
 const MAX_BODY = 500;
 
-/** A sandbox's state as text: payouts, calls, messages. Codes and tokens are masked. */
+/** A sandbox's state as text: payouts since its start, calls, messages. Codes and tokens are masked. */
 export async function whatHappened(mkopo: Mkopo): Promise<string> {
   const [clock, payouts, calls, messages, faults, scenario, invariant] = await Promise.all([
-    mkopo.clock.now(),
-    mkopo.payouts.list(),
+    ifAllowed(mkopo.clock.now()),
+    ifAllowed(mkopo.payouts.sinceStart()),
     mkopo.traffic.calls(),
-    mkopo.outbox.messages(),
+    ifAllowed(mkopo.outbox.messages()),
     mkopo.faults.list(),
-    mkopo.mobileMoney.behaviour(),
-    mkopo.invariant(),
+    ifAllowed(mkopo.mobileMoney.behaviour()),
+    ifAllowed(mkopo.invariant()),
   ]);
-  const codes = messages.flatMap(({ code }) => code ?? []);
+  const codes = messages?.flatMap(({ code }) => code ?? []) ?? [];
   const lines = [
-    `The sandbox ${mkopo.name} at ${clock.toISOString()}; ${mkopo.url}, console ${mkopo.consoleUrl ?? 'off'}`,
+    `The sandbox ${mkopo.name}${clock ? ` at ${clock.toISOString()}` : ''}; ` +
+      `${mkopo.url}, console ${mkopo.consoleUrl ?? 'off'}`,
     ...list('Payouts', payouts, lineOfPayout),
     ...list('Calls', calls, lineOfCall),
     ...lineOfTrace(mkopo.consoleUrl, calls),
     ...list('Messages', messages, lineOfMessage),
     ...list('Faults that still apply', faults.filter(isLeft), (fault) => JSON.stringify(fault)),
-    ...list('Outcomes that are still queued', scenario.next, (outcome) => outcome),
-    invariant.ok ? 'Every shilling is accounted for.' : `NOT ACCOUNTED FOR: ${JSON.stringify(invariant)}`,
+    ...list('Outcomes that are still queued', scenario?.next, (outcome) => outcome),
+    ...(invariant ? [lineOfInvariant(invariant)] : []),
   ];
   return masked(lines.join('\n'), [...codes, mkopo.token]);
 }
 
 /** The latest of a list, oldest first; nothing for an empty list. */
-function list<T>(title: string, newestFirst: readonly T[], line: (one: T) => string): string[] {
+function list<T>(title: string, newestFirst: readonly T[] = [], line: (one: T) => string): string[] {
   if (newestFirst.length === 0) return [];
   const shown = newestFirst.slice(0, LATEST).reverse();
   const left = newestFirst.length - shown.length;
@@ -53,9 +55,10 @@ function lineOfPayout({ created_at, loan_id, status, amount, user_email, mpesa_r
 
 function lineOfCall(call: Call) {
   const { at, method, path, status, ms, user, fault, ...bodies } = call;
-  const line = `${at}  ${method} ${path}  ${status ?? 'no response'}  ${ms} ms  ${user ?? 'signed out'}`;
+  // A call that a fault kept from the service has no user, signed in or not.
+  const last = fault ? [user, `fault: ${fault}`] : [user ?? 'signed out'];
   return [
-    fault ? `${line}  fault: ${fault}` : line,
+    [at, `${method} ${path}`, status ?? 'no response', `${ms} ms`, ...last].filter(Boolean).join('  '),
     ...(isGood(call)
       ? []
       : [`    sent ${body(bodies.request_body)}`, `    got  ${body(bodies.response_body)}`]),
@@ -70,6 +73,12 @@ function lineOfTrace(consoleUrl: string | null, newestFirst: readonly Call[]): s
 
 function isGood({ status, fault }: Call): boolean {
   return status !== null && status < 400 && !fault;
+}
+
+function lineOfInvariant(invariant: Schemas['Invariant']): string {
+  return invariant.ok
+    ? 'Every shilling is accounted for.'
+    : `NOT ACCOUNTED FOR: ${JSON.stringify(invariant)}`;
 }
 
 /** A fault that is used up stays in the list. */

@@ -1,28 +1,43 @@
 import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@playwright/test';
-import { Portal, type Schemas, VERSION } from 'mkopo-test/client';
+import { Portal, type Schemas, startPortal, VERSION } from 'mkopo-test/client';
 import ownPackage from '../package.json' with { type: 'json' };
+import { addressesOfTheRun } from '../src/portal-of-the-run';
 
-const { MKOPO_URL, MKOPO_CONSOLE_URL, MKOPO_CONSOLE_TOKEN } = process.env;
-const addresses = { url: MKOPO_URL!, consoleUrl: MKOPO_CONSOLE_URL!, consoleToken: MKOPO_CONSOLE_TOKEN! };
+const addresses = addressesOfTheRun();
 
-/** Runs the tests of `fails-on-purpose/` that have this title; returns what is printed. */
-async function run(title: string, settings: Record<string, string | undefined> = {}): Promise<string> {
+/** Starts the tests of `fails-on-purpose/` that have this title. */
+function start(title: string, settings: Record<string, string | undefined> = {}) {
   const config = join(import.meta.dirname, 'fails-on-purpose/playwright.config.ts');
   const cli = join(import.meta.dirname, '../../../node_modules/@playwright/test/cli.js');
   const environment = { ...process.env, TEST_WORKER_INDEX: undefined, TEST_PARALLEL_INDEX: undefined };
-  const failed = promisify(execFile)(process.execPath, [cli, 'test', '--config', config, '--grep', title], {
-    env: { ...environment, ...settings },
-  });
+  // Each run empties its folder.
+  const output = ['--output', test.info().outputPath('fails')];
+  return promisify(execFile)(
+    process.execPath,
+    [cli, 'test', '--config', config, '--grep', title, ...output],
+    { env: { ...environment, ...settings } },
+  );
+}
+
+/** Runs the tests of `fails-on-purpose/` that have this title; returns what is printed. */
+async function run(title: string, settings: Record<string, string | undefined> = {}): Promise<string> {
+  const failed = start(title, settings);
   const { stdout, stderr } = await failed.then(
     () => Promise.reject(new Error(`'${title}' passed`)),
     (error: unknown) => error as { stdout: string; stderr: string },
   );
   return `${stdout}\n${stderr}`;
+}
+
+/** The environment of a run against a portal. */
+function settingsOf({ url, consoleUrl, consoleToken }: typeof addresses) {
+  return { MKOPO_URL: url, MKOPO_CONSOLE_URL: consoleUrl, MKOPO_CONSOLE_TOKEN: consoleToken };
 }
 
 function isRunning(pid: number): boolean {
@@ -59,7 +74,7 @@ test('a failing test prints what the portal knew, without codes and tokens, and 
   const [, host, request] = /Trace: http:\/\/(\S+)\/console\/traces\?id=(\S+)/.exec(printed) ?? [];
   expect(host).toMatch(new RegExp(`^${name ?? ''}\\.localhost:`));
   expect(log.entries[1]?.comment).toContain(request);
-  expect(printed).toMatch(new RegExp(`It is kept: http://${name ?? ''}\\.`));
+  expect(printed).toMatch(new RegExp(`It is kept .*: http://${name ?? ''}\\.`));
   const kept = await fetch(`${addresses.consoleUrl}/console/api/sandboxes/${name ?? ''}`, {
     headers: { Authorization: `Bearer ${addresses.consoleToken}` },
   });
@@ -75,27 +90,80 @@ test('a portal that does not listen in time ends with the test', async ({}, test
   await expect.poll(() => isRunning(started)).toBe(false);
 });
 
+test('a run that is ended by a signal stops its portal', async ({}, testInfo) => {
+  const [program, pid] = [testInfo.outputPath('never-listens'), testInfo.outputPath('pid')];
+  await writeFile(program, `#!/bin/sh\necho $$ >'${pid}'; exec sleep 600\n`, { mode: 0o755 });
+  const run = start('never listens', { MKOPO_URL: undefined, MKOPO_BINARY: program });
+  const ended = run.catch(() => undefined);
+  const startedPid = () => existsSync(pid) && Number(readFileSync(pid, 'utf8'));
+  await expect.poll(startedPid, { timeout: 60_000 }).toBeTruthy();
+  run.child.kill();
+  await ended;
+  const started = Number(readFileSync(pid, 'utf8'));
+  await expect.poll(() => isRunning(started)).toBe(false);
+});
+
+test('tests that fail leave no sandbox in a portal of the run', async () => {
+  const { stop, ...portal } = await startPortal({ MKOPO_SANDBOXES: '1' });
+  const printed = await run('more than sandboxes', { ...settingsOf(portal), MKOPO_TEST_STARTED: 'true' });
+  expect(printed).toMatch(/2 failed[^]*1 passed/);
+  expect(printed).toContain('It ended with the test; with MKOPO_URL set, it would have been kept.');
+  await stop();
+});
+
+test('a test whose sandbox finds no place gets that of the oldest one that is kept', async () => {
+  const { stop, ...portal } = await startPortal({ MKOPO_SANDBOXES: '2' });
+  const printed = await run('more than sandboxes', {
+    ...settingsOf(portal),
+    MKOPO_TEST_STARTED: undefined,
+  });
+  expect(printed).toMatch(/2 failed[^]*1 passed/);
+  const kept = /It is kept for 24 hours, or until a later test needs its place: http:\/\/([^.]+)\./g;
+  const names = new Set([...printed.matchAll(kept)].map(([, name]) => name));
+  expect(names.size).toBe(2);
+  const headers = { Authorization: `Bearer ${portal.consoleToken}` };
+  const left = (await (
+    await fetch(`${portal.consoleUrl}/console/api/sandboxes`, { headers })
+  ).json()) as Schemas['Sandbox'][];
+  // The test that passed took the place of another, and removed its own sandbox.
+  expect(left.map(({ name }) => name)).toEqual(['main', [...names].at(-1)]);
+  await stop();
+});
+
 test('without a portal, the test says what to do', async () => {
-  const printed = await run('fails after a payout', { MKOPO_URL: undefined });
+  const printed = await run('fails after a payout', { MKOPO_URL: '', MKOPO_TEST_STARTED: undefined });
   expect(printed).toContain("add globalSetup: 'mkopo-test/portal' to playwright.config.ts");
 });
 
-test('a story is refused with a start, and without sandboxes', async () => {
-  const printed = await run('tells a story');
+test('options are refused with a sentence that says what is wrong', async () => {
+  const printed = await run('is refused');
   expect(printed).toContain('A story says what the sandbox starts with: leave out `start`');
   expect(printed).toContain("Only a sandbox tells a story: leave out `sandboxPer: 'none'`");
+  expect(printed).toContain("sandboxPer is 'tests', and must be 'worker', 'test' or 'none'");
 });
 
-test('a portal of another version is refused at once', async () => {
-  const other = createServer((_, answer) => answer.end(JSON.stringify({ info: { version: '9.9.9' } })));
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  const address = other.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
-  await expect(Portal.connect({ ...addresses, url })).rejects.toThrow(
-    `mkopo-test ${VERSION} is for portals of version ${VERSION}, and ${url} has 9.9.9. ` +
-      `Install its own: npm install ${url}/kit/mkopo-test.tgz`,
+for (const [said, refusal] of [
+  [
+    '{"info":{"version":"9.9.9"}}',
+    `mkopo-test ${VERSION} is for portals of version ${VERSION}, and URL has 9.9.9. ` +
+      'Install its own: npm install URL/kit/mkopo-test.tgz',
+  ],
+  ['<p>It works</p>', 'URL is not a Mkopo portal: it has no contract (HTTP 200)'],
+] as const)
+  test(`another service that says ${said} is refused at once`, async () => {
+    const other = createServer((_, answer) => answer.end(said));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
+    await expect(Portal.connect({ ...addresses, url })).rejects.toThrow(refusal.replaceAll('URL', url));
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+test('without the address of the console, a sandbox says what may be wrong', async () => {
+  const portal = await Portal.connect({ ...addresses, consoleUrl: addresses.url });
+  await expect(portal.makeSandbox()).rejects.toThrow(
+    `${addresses.url}: it is not the address of the console, or MKOPO_SANDBOXES`,
   );
-  await new Promise((resolve) => other.close(resolve));
 });
 
 test('the version is that of the contract', async () => {

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { expect, Portal, startPortal, test } from 'mkopo-test';
+import { addressesOfTheRun } from '../src/portal-of-the-run';
 
 const screensOf = async (url: string) => {
   const list = (await (await fetch(`${url}/slices.json`)).json()) as { portal: { screens?: string } };
@@ -36,10 +37,16 @@ test.describe('a portal with settings', () => {
   });
 });
 
-test.describe('in containers', () => {
+test.describe('with another environment', () => {
   const before = process.env;
   test.afterEach(() => {
     process.env = before;
+  });
+
+  test('the program on the path comes first, whatever is empty here', async ({}, testInfo) => {
+    await writeFile(testInfo.outputPath('mkopo'), '#!/bin/sh\nexit 7\n', { mode: 0o755 });
+    process.env = { ...before, PATH: testInfo.outputDir, MKOPO_BINARY: '' };
+    await expect(startPortal()).rejects.toThrow('/mkopo ended with 7');
   });
 
   test('each stack is apart from all others, and in demo mode whatever is set here', async ({}, testInfo) => {
@@ -70,6 +77,17 @@ test.describe('in containers', () => {
   });
 });
 
+test.describe('a sandbox that a test removes', () => {
+  test.describe.configure({ mode: 'serial' });
+  test.use({ checkInvariant: false });
+
+  for (const nth of ['first', 'second'])
+    test(`is made again: the ${nth} test`, async ({ mkopo }) => {
+      await mkopo.sessions.open('agent');
+      await (await Portal.connect(addressesOfTheRun())).removeSandbox(mkopo);
+    });
+});
+
 test.describe('without sandboxes', () => {
   test.describe.configure({ mode: 'serial' });
   test.use({ sandboxPer: 'none' });
@@ -87,13 +105,7 @@ test.describe('without sandboxes', () => {
     test.use({ sandboxPer: 'worker' });
 
     test('nothing of the portal itself is seen', async ({ mkopo }) => {
-      const { MKOPO_URL, MKOPO_CONSOLE_URL, MKOPO_CONSOLE_TOKEN } = process.env;
-      const addresses = {
-        url: MKOPO_URL!,
-        consoleUrl: MKOPO_CONSOLE_URL!,
-        consoleToken: MKOPO_CONSOLE_TOKEN!,
-      };
-      const main = await (await Portal.connect(addresses)).main();
+      const main = await (await Portal.connect(addressesOfTheRun())).main();
       const loan = await main.loans.approve();
       const agent = await mkopo.sessions.open('agent');
       await expect(agent.payOut(loan)).rejects.toMatchObject({ status: 404 });

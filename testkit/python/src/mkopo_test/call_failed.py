@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import httpx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_T = TypeVar("_T")
 
 # The longest wait of the server is 25 s.
 _TIMEOUT_S = 60
@@ -56,17 +62,27 @@ def ask(
     try:
         answer = http.request(method, path, params=given, json=body, headers=headers)
     except httpx.HTTPError as error:
-        raise CallFailed(f"{method} {http.base_url}{path}", None, {"message": str(error)}) from error
+        raise CallFailed(f"{method} {http.base_url}{path}", None, {"message": str(error)}) from None
     if answer.is_success:
         try:
             return answer.json() if answer.content else None
         except ValueError as error:
-            raise CallFailed(f"{method} {answer.url}", answer.status_code, {"message": str(error)}) from error
+            raise CallFailed(f"{method} {answer.url}", answer.status_code, {"message": str(error)}) from None
     try:
         said = answer.json()
     except ValueError:
         said = None
     raise CallFailed(f"{method} {answer.url}", answer.status_code, said)
+
+
+def if_allowed(call: Callable[[], _T]) -> _T | None:
+    """Return the answer to a call that consoles may refuse: outside demo mode, or with another provider."""
+    try:
+        return call()
+    except CallFailed as failed:
+        if failed.status != HTTPStatus.FORBIDDEN:
+            raise
+        return None
 
 
 def _text(value: object) -> str:

@@ -70,6 +70,8 @@ class _Sandboxes:
         # Where the clocks of this worker start if a test does not say it.
         self._now = Start().exact().now
         self._of_worker: Mkopo | None = None
+        # What failed tests of this worker have kept, the oldest first.
+        self._kept: list[Mkopo] = []
 
     @property
     def _portal(self) -> Portal:
@@ -80,14 +82,14 @@ class _Sandboxes:
     def get(self, per: str, start: Start, story: str | None) -> Mkopo:
         """Return a sandbox at its start, or at that of a story."""
         if story is not None:
-            return self._portal.make_sandbox(story=story)
+            return self._make(None, story)
         if per == "none":
             main = self._portal.main()
             main.reset(start)
             return main
         known = Start(start.seed, start.now or self._now, start.frozen)
         if per == "test":
-            return self._portal.make_sandbox(known)
+            return self._make(known)
         if self._of_worker:
             try:
                 self._of_worker.reset(known)
@@ -95,22 +97,29 @@ class _Sandboxes:
                 if failed.code != _GONE:
                     raise
                 self._of_worker = None
-        self._of_worker = self._of_worker or self._portal.make_sandbox(known)
+        self._of_worker = self._of_worker or self._make(known)
         return self._of_worker
 
     def whereabouts(self, sandbox: Sandbox) -> str:
         """Return where a sandbox is after a failure."""
+        if sandbox.name == "main":
+            return "It is the portal itself, which the next test resets."
         if self._end_with_the_run:
-            return "It ended with the portal of this run; with MKOPO_URL set, it would have been kept."
-        return f"It is kept: {sandbox.url}, console {sandbox.console_url or 'off'}"
+            return "It ended with the test; with MKOPO_URL set, it would have been kept."
+        where = f"{sandbox.url}, console {sandbox.console_url or 'off'}"
+        return f"It is kept for 24 hours, or until a later test needs its place: {where}"
 
-    def give_back(self, mkopo: Mkopo, *, is_kept: bool) -> None:
-        """Take the sandbox back from a test; after a failure, it is kept as it is."""
+    def give_back(self, mkopo: Mkopo, *, has_failed: bool) -> None:
+        """Take the sandbox back from a test; after a failure, it is kept as it is if its portal is, too."""
         if mkopo.sandbox.name == "main":
             return
-        if is_kept and mkopo is self._of_worker:
+        if mkopo is self._of_worker:
+            if not has_failed:
+                return
             self._of_worker = None
-        if not is_kept and mkopo is not self._of_worker:
+        if has_failed and not self._end_with_the_run:
+            self._kept.append(mkopo)
+        else:
             self._remove(mkopo)
 
     def end(self) -> None:
@@ -118,6 +127,16 @@ class _Sandboxes:
         self.in_use.close()
         if self._of_worker:
             self._remove(self._of_worker)
+
+    def _make(self, start: Start | None, story: str | None = None) -> Mkopo:
+        """Make a sandbox, in the place of those that were kept if there is no other."""
+        while True:
+            try:
+                return self._portal.make_sandbox(start, story=story)
+            except CallFailed as failed:
+                if failed.code != "too_many_sandboxes" or not self._kept:
+                    raise
+                self._remove(self._kept.pop(0))
 
     def _remove(self, mkopo: Mkopo) -> None:
         """Remove a sandbox, which may have been removed already."""
@@ -162,8 +181,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 def mkopo(request: pytest.FixtureRequest, _sandboxes: _Sandboxes) -> Iterator[Mkopo]:
     """Return the sandbox of this test, as it was made, with verbs for all that its console can do."""
     item = request.node
-    marker = item.get_closest_marker("mkopo")
-    options = marker.kwargs if marker else {}
+    options = _options_of(item)
     wanted = _Wanted(_story_of(item, options), **options)
     # The report of the teardown takes it back: after this one, other fixtures may still fail.
     item.stash[_PLACE] = place = _sandboxes.in_use.enter_context(_place(wanted, _sandboxes))
@@ -180,7 +198,7 @@ def _place(wanted: _Wanted, sandboxes: _Sandboxes) -> Iterator[_Place]:
         mkopo = sandboxes.get(wanted.sandbox_per, wanted.start, wanted.story)
         place = _Place(mkopo, sandboxes.whereabouts(mkopo.sandbox))
         yield place
-        sandboxes.give_back(mkopo, is_kept=place.has_failed)
+        sandboxes.give_back(mkopo, has_failed=place.has_failed)
         return
     addresses, stop = start_portal(wanted.settings)
     try:
@@ -199,6 +217,16 @@ def sandbox(mkopo: Mkopo) -> Sandbox:
     return mkopo.sandbox
 
 
+def _options_of(item: pytest.Item) -> dict[str, Any]:
+    """Return the arguments of the markers `mkopo` together; of two, the one closest to the test applies."""
+    options: dict[str, Any] = {}
+    for marker in item.iter_markers("mkopo"):
+        if marker.args:
+            raise TypeError("The marker mkopo takes its arguments by name, such as mkopo(seed=7)")
+        options = {**marker.kwargs, **options}
+    return options
+
+
 def _story_of(item: pytest.Item, options: dict[str, Any]) -> str | None:
     """Return what the marker `story` names; fail if it is combined with what no story allows."""
     marker = item.get_closest_marker("story")
@@ -208,8 +236,9 @@ def _story_of(item: pytest.Item, options: dict[str, Any]) -> str | None:
         raise ValueError("A story says what the sandbox starts with: leave out seed, now and frozen")
     if options.get("sandbox_per") == "none":
         raise ValueError('Only a sandbox tells a story: leave out sandbox_per="none"')
-    (name,) = marker.args
-    return str(name)
+    if len(marker.args) != 1 or marker.kwargs:
+        raise TypeError('The marker story takes the name of a story alone, such as story("lost-answer")')
+    return str(marker.args[0])
 
 
 class _Wanted:

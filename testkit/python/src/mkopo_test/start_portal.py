@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -18,6 +19,7 @@ from mkopo_test.mkopo import Addresses
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+_STARTS_WITHIN_S = 60
 _STOPS_WITHIN_S = 30
 
 
@@ -32,7 +34,7 @@ def start_portal(settings: Mapping[str, str] | None = None) -> tuple[Addresses, 
     binary = os.environ.get("MKOPO_BINARY") or shutil.which("mkopo")
     if binary:
         return _start_binary(binary, further)
-    compose_file = os.environ.get("MKOPO_COMPOSE_FILE", "docker-compose.yml")
+    compose_file = os.environ.get("MKOPO_COMPOSE_FILE") or "docker-compose.yml"
     if Path(compose_file).exists():
         return _start_stack(compose_file, further)
     raise RuntimeError(
@@ -52,6 +54,7 @@ def _start_binary(binary: str, further: dict[str, str]) -> tuple[Addresses, Call
         "MKOPO_CONSOLE_LISTEN": "127.0.0.1:0",
         "MKOPO_CONSOLE_TOKEN": token,
     }
+    _end_as_by_ctrl_c()
     server = subprocess.Popen(
         [binary, "serve"],
         env=_without_settings() | settings | _with_addresses(further),
@@ -68,16 +71,33 @@ def _start_binary(binary: str, further: dict[str, str]) -> tuple[Addresses, Call
 
     assert server.stderr
     said: list[str] = []
-    for line in server.stderr:
-        said.append(line)
-        listening = _listening(line)
-        if listening:
-            # The server must not wait for somebody to read its log.
-            threading.Thread(target=_drain, args=(server.stderr,), daemon=True).start()
-            url, console = listening
-            return Addresses(f"http://{url}", f"http://{console}", token), stop
-    stop()
-    raise RuntimeError(f"{binary} ended with {server.returncode}:\n{''.join(said)}")
+    too_late = threading.Timer(_STARTS_WITHIN_S, server.kill)
+    too_late.start()
+    try:
+        for line in server.stderr:
+            said.append(line)
+            listening = _listening(line)
+            if listening:
+                # The server must not wait for somebody to read its log.
+                threading.Thread(target=_drain, args=(server.stderr,), daemon=True).start()
+                url, console = listening
+                return Addresses(f"http://{url}", f"http://{console}", token), stop
+        ended = server.wait()
+        raise RuntimeError(f"{binary} ended with {ended}, and did not listen:\n{''.join(said)}")
+    except BaseException:
+        stop()
+        raise
+    finally:
+        too_late.cancel()
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Have the signals that end a process at once raise an exception in it, so that portals are stopped."""
+    # Python allows it in the main thread only.
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, signal.default_int_handler)
 
 
 def _listening(line: str) -> tuple[str, str] | None:

@@ -6,10 +6,12 @@ import json
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
+from mkopo_test.call_failed import if_allowed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mkopo_test.contract import Call, DisbursementRecord, Fault, OutboxMessage
+    from mkopo_test.contract import Call, DisbursementRecord, Fault, Invariant, OutboxMessage
     from mkopo_test.mkopo import Mkopo
 
 _T = TypeVar("_T")
@@ -24,24 +26,25 @@ _REFUSED = 400
 
 
 def what_happened(mkopo: Mkopo) -> str:
-    """Return a sandbox's state as text: payouts, calls, messages. Codes and tokens are masked."""
-    messages = mkopo.outbox.messages()
+    """Return a sandbox's state as text: payouts since its start, calls, messages; codes and tokens masked."""
+    clock = if_allowed(mkopo.clock.now)
+    payouts = if_allowed(mkopo.payouts.since_start) or []
     calls = mkopo.traffic.calls()
-    invariant = mkopo.invariant()
+    messages = if_allowed(mkopo.outbox.messages) or []
+    scenario = if_allowed(mkopo.mobile_money.behaviour)
+    invariant = if_allowed(mkopo.invariant)
     faults = [fault for fault in mkopo.faults.list() if _applies(fault)]
     sandbox = mkopo.sandbox
     lines = [
-        f"The sandbox {sandbox.name} at {mkopo.clock.now().isoformat()}; "
+        f"The sandbox {sandbox.name}{f' at {clock.isoformat()}' if clock else ''}; "
         f"{sandbox.url}, console {sandbox.console_url or 'off'}",
-        *_list("Payouts", mkopo.payouts.list(), _line_of_payout),
+        *_list("Payouts", payouts, _line_of_payout),
         *_list("Calls", calls, _line_of_call),
         *_line_of_trace(sandbox.console_url, calls),
         *_list("Messages", messages, _line_of_message),
         *_list("Faults that still apply", faults, json.dumps),
-        *_list("Outcomes that are still queued", mkopo.mobile_money.behaviour()["next"], str),
-        "Every shilling is accounted for."
-        if invariant["ok"]
-        else f"NOT ACCOUNTED FOR: {json.dumps(invariant)}",
+        *_list("Outcomes that are still queued", scenario["next"] if scenario else [], str),
+        *([_line_of_invariant(invariant)] if invariant else []),
     ]
     text = "\n".join(lines)
     for secret in [*(message["code"] for message in messages), sandbox.token]:
@@ -72,13 +75,12 @@ def _line_of_payout(payout: DisbursementRecord) -> str:
 
 
 def _line_of_call(call: Call) -> str:
-    status, fault = call["status"], call["fault"]
-    line = (
-        f"{call['at']}  {call['method']} {call['path']}  {status or 'no response'}  {call['ms']} ms  "
-        f"{call['user'] or 'signed out'}"
-    )
-    if fault:
-        line += f"  fault: {fault}"
+    user, fault = call["user"], call["fault"]
+    # A call that a fault kept from the service has no user, signed in or not.
+    last = [user, f"fault: {fault}"] if fault else [user or "signed out"]
+    status = str(call["status"] or "no response")
+    facts = [call["at"], f"{call['method']} {call['path']}", status, f"{call['ms']} ms", *last]
+    line = "  ".join(filter(None, facts))
     if _is_good(call):
         return line
     sent, got = _body(call["request_body"]), _body(call["response_body"])
@@ -96,6 +98,14 @@ def _line_of_trace(console_url: str | None, newest_first: Sequence[Call]) -> lis
 
 def _is_good(call: Call) -> bool:
     return call["status"] is not None and call["status"] < _REFUSED and not call["fault"]
+
+
+def _line_of_invariant(invariant: Invariant) -> str:
+    return (
+        "Every shilling is accounted for."
+        if invariant["ok"]
+        else f"NOT ACCOUNTED FOR: {json.dumps(invariant)}"
+    )
 
 
 def _line_of_message(message: OutboxMessage) -> str:

@@ -27,6 +27,8 @@ const POLL_INTERVAL = 100;
 export class Payouts extends Verbs {
   /** The payouts that `settled` does not return: it has returned them, or they are the past. */
   readonly #passed = new Set<string>();
+  /** The payouts that were there at the start. */
+  readonly #atStart = new Set<string>();
   /** The latest payout that `Session.payOut` was told of, by loan. */
   readonly #reported = new Map<string, string>();
 
@@ -58,6 +60,19 @@ export class Payouts extends Verbs {
   /** Skips the payouts that have settled so far: `settled` returns only what follows. */
   async skip(): Promise<void> {
     for (const { id } of await this.list({ settled: true })) this.#passed.add(id);
+  }
+
+  /** @internal The payouts so far are those of the start, and skipped if they have settled. */
+  async begin(): Promise<void> {
+    for (const { id, status } of await this.list()) {
+      this.#atStart.add(id);
+      if (status !== 'PENDING') this.#passed.add(id);
+    }
+  }
+
+  /** @internal All payouts since the start, newest first. */
+  async sinceStart(): Promise<Payout[]> {
+    return (await this.list()).filter(({ id }) => !this.#atStart.has(id));
   }
 
   /** @internal Pays a loan out: what an earlier attempt here was told is the past then. */

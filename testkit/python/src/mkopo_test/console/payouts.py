@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from mkopo_test.call_failed import CallFailed, ask
 from mkopo_test.words import email_of, seconds, written
@@ -15,13 +15,19 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from mkopo_test.contract import DisbursementRecord, Outcome, PendingLoan
+    from mkopo_test.contract import DisbursementRecord, Outcome
 
     # A method is called `list`, too.
     Records = list[DisbursementRecord]
 
 # The interval between two checks whether a loan with earlier payouts has another, in seconds.
 _POLL_INTERVAL_S = 0.1
+
+
+class AnyLoan(TypedDict):
+    """A loan, or what names one, such as a payout."""
+
+    loan_id: str
 
 
 class Payouts:
@@ -31,14 +37,16 @@ class Payouts:
         self._console = console
         # The payouts that `settled` does not return: it has returned them, or they are the past.
         self._passed: set[str] = set()
+        # The payouts that were there at the start.
+        self._at_start: set[str] = set()
         # The latest payout that `Session.pay_out` was told of, by loan.
         self._reported: dict[str, str] = {}
 
-    def list(self, *, loan: PendingLoan | None = None, settled: bool | None = None) -> Records:
+    def list(self, *, loan: AnyLoan | None = None, settled: bool | None = None) -> Records:
         """Return all payouts, newest first, or those of one loan."""
         return self._list({"loan_id": loan and loan["loan_id"], "settled": settled})
 
-    def settled(self, loan: PendingLoan, *, wait: str = "20s") -> DisbursementRecord:
+    def settled(self, loan: AnyLoan, *, wait: str = "20s") -> DisbursementRecord:
         """Wait for the next payout of a loan that has settled: each is returned once, the oldest first."""
         deadline = time.monotonic() + seconds(wait)
         while True:
@@ -55,6 +63,17 @@ class Payouts:
     def skip(self) -> None:
         """Skip the payouts that have settled so far: `settled` returns only what follows."""
         self._passed |= {payout["id"] for payout in self.list(settled=True)}
+
+    def begin(self) -> None:
+        """Take the payouts so far as those of the start, and skip those that have settled."""
+        for payout in self.list():
+            self._at_start.add(payout["id"])
+            if payout["status"] != "PENDING":
+                self._passed.add(payout["id"])
+
+    def since_start(self) -> Records:
+        """Return all payouts since the start, newest first."""
+        return [payout for payout in self.list() if payout["id"] not in self._at_start]
 
     @contextmanager
     def attempt(self, loan_id: str) -> Iterator[Callable[[str], None]]:
@@ -77,7 +96,7 @@ class Payouts:
     def make_past(
         self,
         *,
-        loan: PendingLoan | None = None,
+        loan: AnyLoan | None = None,
         outcome: Outcome | None = None,
         at: datetime | str | None = None,
         by: str | None = None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 from mkopo_test.call_failed import ask, client, segment
+from mkopo_test.console.payouts import AnyLoan
 from mkopo_test.console.staff import path_of
 from mkopo_test.words import email_of
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from mkopo_test.contract import Disbursement, DisbursementRecord, PendingLoan, User
 
 
+class LoanToPayOut(AnyLoan):
+    """What a request to pay a loan out has of the loan."""
+
+    total_loan_amount: int
+    customer_phone_number: str
+
+
 class Session:
     """Somebody who is signed in to the portal's API."""
 
@@ -28,7 +36,7 @@ class Session:
         self.token = user["token"]
         self._payouts = payouts
 
-    def pay_out(self, loan: PendingLoan, *, idempotency_key: str | None = None) -> Disbursement:
+    def pay_out(self, loan: LoanToPayOut, *, idempotency_key: str | None = None) -> Disbursement:
         """Pay a loan out; fail with `CallFailed` if it is refused."""
         body = {
             "agent_id": 1,
@@ -68,7 +76,9 @@ class Sessions:
 
     def open(self, who: str, password: str | None = None) -> Session:
         """Sign in to the portal's API, without a browser."""
-        body = {"email": email_of(who), "password": password or self._password_of(who)}
+        if password is None:
+            password = self._password_of(who)
+        body = {"email": email_of(who), "password": password}
         user: User = ask(self._portal, "POST", "/api/v1/auth/login", body=body)["user"]
         sandbox = self._portal.headers["Mkopo-Sandbox"]
         http = client(str(self._portal.base_url), sandbox=sandbox, token=user["token"])
