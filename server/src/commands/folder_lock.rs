@@ -25,8 +25,7 @@ pub fn lock(store: &StoreSettings, instead: &str) -> anyhow::Result<Option<File>
 /// Like [`lock`], for the database in this file.
 pub fn lock_file(database: &Path, instead: &str) -> anyhow::Result<File> {
     let name = real_file(database).with_added_extension("lock");
-    let can_not =
-        || format!("can't lock {}; use a folder (MKOPO_DATA_DIR) that can be written", name.display());
+    let can_not = || format!("can't lock {}; its folder must exist and be writable", name.display());
     let file = File::options().create(true).append(true).open(&name).with_context(can_not)?;
     match file.try_lock() {
         Ok(()) => Ok(file),

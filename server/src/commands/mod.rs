@@ -79,8 +79,11 @@ impl CommandLine {
     pub fn setting_error(error: &clap::Error, typed: &[String]) -> Option<String> {
         let context = |kind| error.get(kind).map(ToString::to_string);
         let option = context(ContextKind::InvalidArg)?;
-        let command = Self::command();
-        let argument = command.get_subcommands().flat_map(clap::Command::get_arguments).find(|argument| {
+        let mut command = Self::command();
+        // Gives each command the arguments that those above it share with it.
+        command.build();
+        let command = typed.iter().fold(&command, |at, word| at.find_subcommand(word).unwrap_or(at));
+        let argument = command.get_arguments().find(|argument| {
             argument.get_long().is_some_and(|long| option.split(' ').next() == Some(&format!("--{long}")))
         })?;
         let variable = argument.get_env()?.to_string_lossy();

@@ -60,8 +60,8 @@ pub enum ProviderCommand {
 #[derive(clap::Args, Debug)]
 pub struct Access {
     /// The provider's address, such as `https://provider.example.com`.
-    #[arg(long, env = "MKOPO_PROVIDER_URL", value_parser = ProviderUrl::parse, value_name = "URL",
-          required_unless_present = "url_file")]
+    #[arg(long, env = "MKOPO_PROVIDER_URL", hide_env_values = true, value_parser = ProviderUrl::parse,
+          value_name = "URL", required_unless_present = "url_file")]
     pub url: Option<ProviderUrl>,
 
     /// File that contains the provider's address. `--url` takes precedence.

@@ -35,7 +35,7 @@ pub struct ServerArguments {
     pub token_file: Option<SecretString>,
 
     /// Send the token to an address without TLS that is not on this machine.
-    #[arg(long, global = true, env = "MKOPO_INSECURE", value_parser = clap::builder::BoolishValueParser::new())]
+    #[arg(long, global = true, env = "MKOPO_INSECURE", value_parser = values::switch)]
     pub insecure: bool,
 
     /// Data folder of the service on this machine.

@@ -148,6 +148,10 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         ("MKOPO_PUBLIC_URL", "https://portal.example.com#loans"),
         ("MKOPO_SCREENS", "LIVE"),
         ("MKOPO_PROVIDER_FAULTS", "Payouts"),
+        ("MKOPO_PROVIDER_URL", "https://mkopo:a-provider-password@provider.example.com"),
+        ("MKOPO_BEHIND_TLS", "maybe"),
+        ("MKOPO_ROLLBACK_MINUTES", "0"),
+        ("MKOPO_STORIES", "/no/such/folder"),
         ("MKOPO_BRAND", " "),
         ("MKOPO_PRODUCT", ""),
         ("MKOPO_TIME_ZONE", "Nairobi"),
@@ -164,7 +168,9 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         ("MKOPO_SMTP_URL", "smtp://mail.example.com?TLS=required"),
         ("MKOPO_SMTP_URL", "smtp://mkopo:a-mail-password@mail.example.com?tls=opportunistic&tls=required"),
         ("MKOPO_SMTP_URL", "smtp://mail.example.com/#?tls=required"),
+        ("MKOPO_SMTP_URL", "smtps://mail.example.com/portal.example.com"),
         ("MKOPO_SMTP_FROM", "Mkopo"),
+        ("MKOPO_SMTP_FROM", "Mkopo <Müller@example.com>"),
         ("MKOPO_DATABASE_URL", "mysql://mkopo:a-database-password@localhost/mkopo"),
         ("MKOPO_DATABASE_URL", "postgres://mkopo:a-database-password@localhost"),
         ("MKOPO_DATABASE_URL", "postgres://mkopo:a-database-password@localhost/mkopo?sslmod=verify-full"),
@@ -175,7 +181,7 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         let said = start_with(variable, value);
         assert!(said.contains(variable), "{said}");
         assert!(!said.contains("a-short-secret") && !said.contains("a-mail-password"), "{said}");
-        assert!(!said.contains("a-database-password"), "{said}");
+        assert!(!said.contains("a-database-password") && !said.contains("a-provider-password"), "{said}");
         said
     })
     .collect();
@@ -195,6 +201,10 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_PUBLIC_URL can't be 'https://portal.example.com#loans': give an address such as https://portal.example.com.
     mkopo: MKOPO_SCREENS can't be 'LIVE': give specified or live.
     mkopo: MKOPO_PROVIDER_FAULTS can't be 'Payouts': give payouts.
+    mkopo: MKOPO_PROVIDER_URL is invalid: a provider's address has no password; calls are authorised by their session.
+    mkopo: MKOPO_BEHIND_TLS can't be 'maybe': give true or false.
+    mkopo: MKOPO_ROLLBACK_MINUTES can't be '0': give whole minutes from 1 to 10080.
+    mkopo: MKOPO_STORIES can't be '/no/such/folder': give a folder that exists.
     mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter, without characters that can't be seen.
     mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter, without characters that can't be seen.
     mkopo: MKOPO_TIME_ZONE can't be 'Nairobi': give the name of an IANA time zone such as Africa/Nairobi.
@@ -211,11 +221,71 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_SMTP_URL is invalid: its only parameter is tls: ?tls=required or ?tls=opportunistic.
     mkopo: MKOPO_SMTP_URL is invalid: its only parameter is tls: ?tls=required or ?tls=opportunistic.
     mkopo: MKOPO_SMTP_URL is invalid: give a mail server such as smtps://user:password@mail.example.com.
+    mkopo: MKOPO_SMTP_URL is invalid: give a mail server such as smtps://user:password@mail.example.com.
     mkopo: MKOPO_SMTP_FROM can't be 'Mkopo': give an address such as no-reply@example.com.
+    mkopo: MKOPO_SMTP_FROM can't be 'Mkopo <Müller@example.com>': give an address such as no-reply@example.com.
     mkopo: MKOPO_DATABASE_URL is invalid: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
     mkopo: MKOPO_DATABASE_URL is invalid: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
     mkopo: MKOPO_DATABASE_URL is invalid: a parameter is unknown; the known ones are sslmode, ssl-mode, sslrootcert, ssl-root-cert, ssl-ca, sslcert, ssl-cert, sslkey, ssl-key, statement-cache-capacity, host, hostaddr, port, dbname, user, password, application_name, options and options[…].
     mkopo: MKOPO_DATABASE_URL is invalid: a parameter is unknown; the known ones are sslmode, ssl-mode, sslrootcert, ssl-root-cert, ssl-ca, sslcert, ssl-cert, sslkey, ssl-key, statement-cache-capacity, host, hostaddr, port, dbname, user, password, application_name, options and options[…].
+    ");
+}
+
+#[test]
+fn settings_without_effect_or_that_contradict_each_other_stop_the_start() {
+    const PROVIDER: (&str, &str) = ("MKOPO_PROVIDER_URL", "https://provider.example.com");
+    const MAIL: (&str, &str) = ("MKOPO_SMTP_URL", "smtps://mail.example.com");
+    const ADDRESS: &str = "https://portal.example.com";
+    let said = [
+        &[("MKOPO_FROM", "pr-12.sandbox")][..],
+        &[("MKOPO_PROVIDER_CA", "ca.pem")],
+        &[("MKOPO_PROVIDER_TIMEOUT", "20")],
+        &[("MKOPO_PROVIDER_FAULTS", "payouts"), ("MKOPO_TOOLS", "true")],
+        &[("MKOPO_PROVIDER_FAULTS", "payouts"), PROVIDER],
+        &[("MKOPO_TOOLS", "true"), ("MKOPO_CONSOLE_LISTEN", "off")],
+        &[("MKOPO_CONSOLE_PUBLIC_URL", ADDRESS), ("MKOPO_CONSOLE_LISTEN", "off")],
+        &[("MKOPO_CONSOLE_PUBLIC_URL", ADDRESS), ("MKOPO_PUBLIC_URL", ADDRESS)],
+        &[("MKOPO_BEHIND_TLS", "true"), ("MKOPO_PUBLIC_URL", "http://portal.example.com")],
+        &[("MKOPO_SANDBOX_MAIL_DOMAINS", "example.com"), ("MKOPO_DEMO", "true")],
+        &[MAIL],
+    ]
+    .map(start_with_all);
+    assert_snapshot!(said.join("\n"), @"
+    mkopo: MKOPO_FROM needs demo mode: nothing in a sandbox is real
+    mkopo: MKOPO_PROVIDER_CA needs MKOPO_PROVIDER_URL
+    mkopo: MKOPO_PROVIDER_TIMEOUT needs MKOPO_PROVIDER_URL
+    mkopo: MKOPO_PROVIDER_FAULTS needs MKOPO_PROVIDER_URL and MKOPO_TOOLS=true
+    mkopo: MKOPO_PROVIDER_FAULTS needs MKOPO_PROVIDER_URL and MKOPO_TOOLS=true
+    mkopo: MKOPO_TOOLS=true needs the console, which is off (MKOPO_CONSOLE_LISTEN)
+    mkopo: MKOPO_CONSOLE_PUBLIC_URL needs the console, which is off (MKOPO_CONSOLE_LISTEN)
+    mkopo: MKOPO_CONSOLE_PUBLIC_URL needs an address other than MKOPO_PUBLIC_URL
+    mkopo: MKOPO_BEHIND_TLS=true needs a MKOPO_PUBLIC_URL with https://
+    mkopo: MKOPO_SANDBOX_MAIL_DOMAINS needs MKOPO_SMTP_URL
+    mkopo: MKOPO_SMTP_URL needs MKOPO_SMTP_FROM, an address of your own
+    ");
+}
+
+#[test]
+fn a_bad_setting_of_a_command_within_a_command_is_named_and_no_password_is_printed() {
+    let provider = "https://mkopo:a-password@provider.example.com";
+    let said = [
+        (&["data", "copy"][..], "MKOPO_COPY_TO", "postgres://mkopo:a-password@db/x?sslmode=verify_full"),
+        (&["data", "copy"], "MKOPO_COPY_FROM", "mysql://mkopo:a-password@db/x"),
+        (&["data", "backup", "-"], "MKOPO_DATABASE_URL", "mysql://mkopo:a-password@db/x"),
+        (&["user", "list"], "MKOPO_INSECURE", "maybe"),
+        (&["provider", "check", "--email", "agent@mkopo.test"], "MKOPO_PROVIDER_URL", provider),
+    ]
+    .map(|(arguments, variable, value)| {
+        let mut command = mkopo();
+        command.env("MKOPO_COPY_FROM", "sqlite:mkopo.db").env("MKOPO_COPY_TO", "sqlite:copy.db");
+        error_line(&command.args(arguments).env(variable, value).output().unwrap())
+    });
+    assert_snapshot!(said.join("\n"), @"
+    mkopo: MKOPO_COPY_TO is invalid: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
+    mkopo: MKOPO_COPY_FROM is invalid: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
+    mkopo: MKOPO_DATABASE_URL is invalid: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
+    mkopo: MKOPO_INSECURE can't be 'maybe': give true or false.
+    mkopo: MKOPO_PROVIDER_URL is invalid: a provider's address has no password; calls are authorised by their session.
     ");
 }
 
@@ -359,6 +429,7 @@ fn an_unusable_data_folder_stops_the_start() {
     std::fs::write(damaged.join("mkopo.db"), "this is not a database, despite its name").unwrap();
     for data_dir in [file.clone(), file.join("under"), no_database, no_secret, damaged] {
         let said = start_with("MKOPO_DATA_DIR", data_dir.to_str().unwrap());
+        assert!(!said.contains("jwt.secret") || said.contains("can't read"), "{said}");
         assert!(said.contains("MKOPO_DATA_DIR") && said.contains(data_dir.to_str().unwrap()), "{said}");
     }
 }
@@ -607,6 +678,15 @@ async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time()
     assert!(backup.status.success(), "a backup only reads: {}", String::from_utf8_lossy(&backup.stderr));
     let added = add_user(&in_file, &added, "Kahawa-2026\n").await;
     assert!(added.status.success(), "{added:?}");
+}
+
+#[test]
+fn a_copy_to_a_folder_that_does_not_exist_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mkopo.db"), "").unwrap();
+    let copy = ["data", "copy", "--from", "sqlite:mkopo.db", "--to", "sqlite:typo/mkopo.db"];
+    let said = error_line(&mkopo().args(copy).current_dir(&folder).output().unwrap());
+    assert_snapshot!(said, @"mkopo: can't lock typo/mkopo.db.lock; its folder must exist and be writable: No such file or directory (os error 2)");
 }
 
 #[cfg(unix)]

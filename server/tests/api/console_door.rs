@@ -7,6 +7,7 @@ use axum::{
 use base::{clock::Clock, randomness::Randomness};
 use insta::assert_snapshot;
 use mkopo::Sandbox;
+use serde_json::json;
 use settings::{DatabaseSettings, Settings};
 
 use crate::{
@@ -79,6 +80,28 @@ async fn a_missing_token_is_generated_once_and_stored_in_a_private_file() {
     {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+// S-75
+#[tokio::test]
+async fn an_invalid_secret_in_the_data_folder_is_named_and_not_replaced() {
+    for (name, content) in [
+        ("console.token", "too-short"),
+        ("console.token", ""),
+        ("jwt.secret", "too-short"),
+        ("jwt.secret", ""),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(name);
+        std::fs::write(&file, content).unwrap();
+        let settings = settings(folder.path().to_str().unwrap(), &[]);
+        let mut settings = Settings { console_token: None, jwt_secret: None, ..settings };
+        settings.store.database = DatabaseSettings::default();
+        let opened = Sandbox::open(settings, Clock::held_at(NOON), Randomness::from_os()).await;
+        let Err(error) = opened else { panic!("started with '{content}' as {name}") };
+        assert!(format!("{error:#}").contains(file.to_str().unwrap()), "{error:#}");
+        assert_eq!(std::fs::read_to_string(file).unwrap(), content);
     }
 }
 
@@ -506,4 +529,24 @@ async fn outside_demo_mode_the_tools_are_off_unless_the_deployment_allows_them()
     for (path, method) in &tools {
         assert_ne!(call(&app, path, method).await.status, StatusCode::FORBIDDEN, "{method} {path}");
     }
+}
+
+// S-83
+#[tokio::test]
+async fn what_the_tools_have_set_is_put_back_at_a_start_without_them() {
+    let app = TestApp::start().await;
+    let at_first = app.console(Method::GET, "/scenario", None).await.json();
+    app.set_console(Method::PUT, "/clock", json!({"advance": "2d", "frozen": true})).await;
+    app.set_console(Method::POST, "/faults", json!({"path": "/api/v1/auth/me", "kind": "drop"})).await;
+    let scenario = json!({"default": "lost_unpaid", "latency_ms": 800, "next": ["slow"]});
+    app.set_console(Method::PUT, "/scenario", scenario).await;
+
+    let app = app.restart_with(&["--demo", "false"]).await;
+    assert_eq!(app.sandbox.clock.now(), NOON);
+    assert_eq!(app.sign_in("agent").await.get("/api/v1/auth/me").await.status, StatusCode::OK);
+    assert_eq!(app.console(Method::GET, "/faults", None).await.json(), json!([]));
+    assert_eq!(app.console(Method::GET, "/scenario", None).await.json(), at_first);
+    let app = app.restart_with(&["--demo", "false"]).await;
+    let by_the_start = "SELECT count(*) FROM event WHERE who = 'command line'";
+    assert_eq!(app.count(by_the_start).await, 3, "once each");
 }

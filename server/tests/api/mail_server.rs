@@ -27,6 +27,8 @@ pub enum Behaviour {
 /// A message as it arrived.
 #[derive(Clone, Debug)]
 pub struct Mail {
+    /// The name by which its sender said hello.
+    pub hello: String,
     pub from: String,
     pub to: String,
     pub data: String,
@@ -121,12 +123,16 @@ impl State {
     async fn talk(self: Arc<Self>, stream: TcpStream) {
         let (read, mut write) = stream.into_split();
         let mut lines = BufReader::new(read).lines();
-        let mut mail = Mail { from: String::new(), to: String::new(), data: String::new() };
+        let mut mail =
+            Mail { hello: String::new(), from: String::new(), to: String::new(), data: String::new() };
         say(&mut write, "220 mail.test ESMTP").await;
         while let Ok(Some(line)) = lines.next_line().await {
             let (verb, rest) = line.split_once([' ', ':']).unwrap_or((&line, ""));
             match verb.to_ascii_uppercase().as_str() {
-                "EHLO" => say(&mut write, "250-mail.test\r\n250 8BITMIME").await,
+                "EHLO" => {
+                    mail.hello = rest.to_owned();
+                    say(&mut write, "250-mail.test\r\n250 8BITMIME").await;
+                }
                 "MAIL" => {
                     mail.from = rest.to_owned();
                     say(&mut write, "250 OK").await;

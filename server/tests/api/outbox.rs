@@ -71,6 +71,21 @@ async fn an_email_is_sent() {
     until(&app, |message| message.is_sent).await;
 }
 
+/// A mail server may refuse a name that is no domain (RFC 5321, 4.1.4).
+#[tokio::test]
+async fn a_mail_server_is_told_the_name_of_the_portal_or_the_domain_of_the_sender() {
+    let mail_server = MailServer::start(Behaviour::Accepts).await;
+    let mut hellos = Vec::new();
+    for public_url in ["https://portal.example.com:8443", "http://192.0.2.7:8080", "http://localhost"] {
+        let app =
+            TestApp::start_with(&[&options(&mail_server)[..], &["--public-url", public_url]].concat()).await;
+        request_code(&app).await;
+        outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
+        hellos.push(mail_server.received(hellos.len() + 1).await.pop().unwrap().hello);
+    }
+    assert_eq!(hellos, ["portal.example.com", "mkopo.test", "mkopo.test"]);
+}
+
 #[tokio::test]
 async fn a_sandbox_sends_to_the_named_domains_only_through_the_deployments_mail_server() {
     let mail_server = MailServer::start(Behaviour::Accepts).await;

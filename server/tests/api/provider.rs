@@ -17,6 +17,7 @@ use crate::{
     browser::Browser,
     console_faults::{address_of, exchange, kept_connection, raw_payout},
     provider_stub::{OwnProvider, Reply, Stub, answer, nobody},
+    subscriber,
     test_app::{Listener, NOON, TestApp, payout_path, request, settings, wait_until, waiting},
 };
 
@@ -187,6 +188,7 @@ async fn an_answer_of_two_lengths_is_sent_with_one() {
 
 #[tokio::test]
 async fn a_provider_that_is_away_is_a_502_and_one_that_is_slow_a_504() {
+    subscriber::capture();
     let app = portal(&nobody().await, &[]).await;
     let away = app.call(Method::GET, ME, None).await;
     assert_snapshot!(away.refusal(), @"502 provider_away: The provider can't be reached. Nothing was done; try again in a moment.");
@@ -194,6 +196,8 @@ async fn a_provider_that_is_away_is_a_502_and_one_that_is_slow_a_504() {
     let (_stub, app) = in_front_of(Reply::Hangs(Vec::new()), &IMPATIENT).await;
     let slow = app.call(Method::GET, ME, None).await;
     assert_snapshot!(slow.refusal(), @"504 provider_slow: The provider did not answer in time. It may still have been done.");
+    let logged = subscriber::captured();
+    assert!(logged.contains("provider.failed") && logged.contains("provider.slow"), "{logged}");
 }
 
 // S-78
@@ -287,8 +291,10 @@ async fn a_provider_that_closes_in_the_middle_is_a_502() {
 #[tokio::test]
 async fn an_answer_that_stops_in_the_middle_is_a_504() {
     let start = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"id\":";
+    subscriber::capture();
     let (_stub, app) = in_front_of(Reply::Hangs(start.to_vec()), &IMPATIENT).await;
     assert_eq!(app.call(Method::GET, ME, None).await.kind(), "504 provider_slow");
+    assert!(subscriber::captured().contains("provider.cut_off"));
 }
 
 /// Calls `path`, and returns how many bytes of the answer arrived, and whether it was cut off.
@@ -540,6 +546,20 @@ async fn faults_hit_forwarded_calls_and_payouts_only_if_that_is_allowed() {
         let paid = staff.disburse(waiting(&pending).next().unwrap()).await;
         assert_eq!(paid.status == StatusCode::SERVICE_UNAVAILABLE, is_hit, "{}", paid.status);
     }
+}
+
+#[tokio::test]
+async fn what_was_set_before_and_can_not_be_removed_any_more_is_put_back() {
+    let provider = OwnProvider::start().await;
+    let app = TestApp::start().await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "2d"})).await;
+    app.set_console(Method::POST, "/faults", json!({"path": ME, "kind": "status", "status": 503})).await;
+    let in_front = ["--demo", "false", "--provider-url", &provider.url];
+    let app = app.restart_with(&[&in_front[..], &["--tools", "true"]].concat()).await;
+    assert_eq!(app.sandbox.clock.now(), NOON);
+    assert_eq!(app.sign_in("agent").await.get(ME).await.failure().1, "injected_fault");
+    let app = app.restart_with(&in_front).await;
+    assert_eq!(app.sign_in("agent").await.get(ME).await.status, StatusCode::OK);
 }
 
 #[tokio::test]

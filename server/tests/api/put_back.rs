@@ -1,10 +1,12 @@
 //! Somebody else writes to the data that servers run on, or puts another copy in its place: a backup, or a standby
 //! that lags. Nothing that they keep in memory from before is served from then on.
 
+use std::time::Duration;
+
 use axum::http::{Method, StatusCode};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use store::Connection;
+use store::{Connection, server_lease};
 
 use crate::{
     test_app::{Staff, Status, TestApp, waiting},
@@ -53,6 +55,20 @@ async fn a_server_whose_lease_is_not_in_the_data_enters_it_again() {
     let agent = app.sign_in("agent").await;
     app.sandbox.server.lease.renew().await.unwrap();
     assert_eq!(me(&agent).await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_lease_from_a_clock_that_was_ahead_counts_for_nobody() {
+    let app = TestApp::start().await;
+    let years_ahead =
+        "INSERT INTO server_lease (server_id, expires_at, renewals) VALUES ('0', 4102444800000, 0)";
+    app.write(years_ahead).await.unwrap();
+    assert!(app.sandbox.server.lease.is_first().await.unwrap());
+    let held_for = server_lease::held_for(&mut app.sandbox.database.read().await.unwrap()).await.unwrap();
+    assert!(held_for.unwrap() <= Duration::from_secs(30), "{held_for:?}");
+    let other = app.another_server(&[]).await;
+    assert_eq!(app.count("SELECT count(*) FROM server_lease").await, 2, "the next start deletes it");
+    other.sandbox.close(Duration::ZERO).await;
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use tokio::sync::Mutex;
 
+use crate::events::{Entry, EventKind, Trail};
 use base::{
     clock::{Clock, Setting},
     error::Failure,
@@ -114,6 +115,13 @@ impl World {
         let setting = stored_clock(&mut self.database.read().await?).await?;
         self.clock.set(setting);
         Ok(())
+    }
+
+    /// Sets the clock of all servers on the same database back to the real time.
+    pub async fn unset_clock(&self, trail: &Trail) -> Result<(), Failure> {
+        let unset =
+            async |connection: &mut Connection| Ok(store_clock(connection, Setting::default()).await?);
+        trail.write(self.database.begin().await?, [Entry::of(EventKind::ClockSet)], unset).await
     }
 
     /// Begins a transaction, after loading the clock if its setting is not the stored one: for background

@@ -84,7 +84,7 @@ impl Provider {
         let mut body = AnswerBody::new(received, self.body_limit, patience, observation, place);
         if length.is_none() && !parts.headers.contains_key(header::CONTENT_TYPE) {
             // It may be empty, and its end is known only when it was received.
-            length = body.read_ahead().await?.map(|whole| whole.len() as u64);
+            length = self.ahead_of(&mut body).await?.map(|whole| whole.len() as u64);
         }
         let rebuilt = self
             .check_head(&parts, length)
@@ -105,7 +105,7 @@ impl Provider {
                 return Err(ProviderRefusal::ProviderAnswer(fault).into());
             }
         };
-        let body = match body.read_ahead().await? {
+        let body = match self.ahead_of(&mut body).await? {
             Some(whole) => Body::from(whole),
             None => Body::new(body),
         };
@@ -113,6 +113,15 @@ impl Provider {
         *answer.status_mut() = parts.status;
         *answer.headers_mut() = rebuilt;
         Ok(answer)
+    }
+
+    /// The beginning of an answer.
+    async fn ahead_of(&self, body: &mut AnswerBody) -> Result<Option<Bytes>, Failure> {
+        let ahead = body.read_ahead().await;
+        if let Err(cut_off) = &ahead {
+            tracing::warn!(provider = %self.url, reason = %cut_off, "provider.cut_off");
+        }
+        Ok(ahead?)
     }
 
     /// Sends a request, as a step of the trace that goes on at the provider.
@@ -141,7 +150,10 @@ impl Provider {
             step.record("otel.status_code", "ERROR");
         }
         match answer {
-            Err(_) => Err(ProviderRefusal::ProviderSlow.into()),
+            Err(_) => {
+                tracing::warn!(provider = %self.url, "provider.slow");
+                Err(ProviderRefusal::ProviderSlow.into())
+            }
             Ok(Err(error)) => {
                 let reason =
                     std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);

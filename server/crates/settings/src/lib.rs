@@ -6,7 +6,11 @@ pub mod provider;
 mod secrets;
 pub mod values;
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
 
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
@@ -21,6 +25,9 @@ pub use self::{
     values::{ConsoleListen, secret_in},
 };
 use store::url::DatabaseUrl;
+
+/// Default sender of e-mails, for demo mode.
+const DEMO_SENDER: &str = "no-reply@mkopo.test";
 
 /// Default number of sandboxes in demo mode.
 const DEMO_SANDBOXES: u32 = 100;
@@ -86,7 +93,7 @@ pub struct Settings {
 
     /// Allow the console's tools that change the behaviour of the service or read codes: the clock, faults,
     /// the scenario, resets, restoring snapshots, adding loans, and the outbox. By default, allowed in demo
-    /// mode only.
+    /// mode only. A start without them puts the clock and the scenario back, and removes faults.
     #[arg(long, env = "MKOPO_TOOLS", value_parser = values::switch, value_name = "true|false")]
     pub tools: Option<bool>,
 
@@ -146,7 +153,7 @@ pub struct Settings {
     /// Time for which a build is watched after it went live for everybody, in minutes. A build that fails is
     /// taken back automatically (docs/slices.md).
     #[arg(long, env = "MKOPO_ROLLBACK_MINUTES", default_value_t = 60, value_name = "MINUTES",
-          value_parser = clap::value_parser!(u32).range(1..=10_080))]
+          value_parser = values::rollback_minutes)]
     pub rollback_minutes: u32,
 
     /// Trusted reverse proxies, as addresses or networks (`10.0.0.0/8`), separated by commas. The
@@ -183,8 +190,9 @@ pub struct Settings {
     #[arg(skip)]
     pub is_sandbox: bool,
 
-    /// Sender of e-mails, as `name@domain` or `Name <name@domain>`.
-    #[arg(long, env = "MKOPO_SMTP_FROM", default_value = "no-reply@mkopo.test", value_parser = values::mailbox,
+    /// Sender of e-mails, as `name@domain` or `Name <name@domain>`. With a mail server, it is required outside demo
+    /// mode.
+    #[arg(long, env = "MKOPO_SMTP_FROM", default_value = DEMO_SENDER, value_parser = values::mailbox,
           value_name = "ADDRESS")]
     pub smtp_from: Mailbox,
 
@@ -213,7 +221,7 @@ pub struct Settings {
 
     /// A proxy in front of this service terminates TLS: browsers are told to use HTTPS only (HSTS).
     #[arg(long, env = "MKOPO_BEHIND_TLS", num_args = 0..=1, default_value_t = false, default_missing_value = "true",
-          action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new(),
+          action = clap::ArgAction::Set, value_parser = values::switch,
           value_name = "true|false")]
     pub behind_tls: bool,
 
@@ -240,7 +248,7 @@ pub struct Settings {
 
     /// Folder with stories, a YAML file each, that sandboxes may tell besides those of the product (see
     /// docs/stories.md).
-    #[arg(long, env = "MKOPO_STORIES", value_name = "FOLDER")]
+    #[arg(long, env = "MKOPO_STORIES", value_parser = values::folder, value_name = "FOLDER")]
     pub stories: Option<PathBuf>,
 
     /// In demo mode, a sandbox to begin with, which somebody took along from the card of a story. Data that is there
@@ -266,10 +274,9 @@ impl Settings {
     /// A sentence that names the settings that can't, or the missing one.
     pub fn check(&self) -> anyhow::Result<()> {
         self.provider.check(self.demo)?;
-        anyhow::ensure!(
-            self.demo || self.from.is_none(),
-            "MKOPO_FROM needs demo mode: nothing in a sandbox is real"
-        );
+        for (setting, is_given, need, is_met) in self.needs() {
+            anyhow::ensure!(!is_given || is_met, "{setting} needs {need}");
+        }
         // Servers that share a database must have these in common, so none may generate its own.
         let is_shared = self.store.database.url().is_some_and(DatabaseUrl::is_shared);
         let given = [
@@ -283,6 +290,49 @@ impl Settings {
             );
         }
         Ok(())
+    }
+
+    /// The settings that have no effect alone: whether each is given, what it needs, and whether that is there.
+    fn needs(&self) -> [(&'static str, bool, &'static str, bool); 10] {
+        const CONSOLE: &str = "the console, which is off (MKOPO_CONSOLE_LISTEN)";
+        let (provider, has_provider) = (&self.provider, self.provider.url().is_some());
+        let has_console = self.console_listen().is_some();
+        let has_mail_server = self.mail_server().is_some();
+        let console_url = &self.console_public_url;
+        let has_tls = self.public_url.as_ref().is_none_or(|url| url.starts_with("https://"));
+        let has_sender = self.smtp_from.email.to_string() != DEMO_SENDER;
+        [
+            ("MKOPO_FROM", self.from.is_some(), "demo mode: nothing in a sandbox is real", self.demo),
+            ("MKOPO_PROVIDER_CA", provider.provider_ca.is_some(), "MKOPO_PROVIDER_URL", has_provider),
+            ("MKOPO_PROVIDER_TIMEOUT", provider.has_own_timeout(), "MKOPO_PROVIDER_URL", has_provider),
+            (
+                "MKOPO_PROVIDER_FAULTS",
+                provider.provider_faults.is_some(),
+                "MKOPO_PROVIDER_URL and MKOPO_TOOLS=true",
+                has_provider && self.allows_tools(),
+            ),
+            ("MKOPO_TOOLS=true", self.tools == Some(true), CONSOLE, has_console),
+            ("MKOPO_CONSOLE_PUBLIC_URL", console_url.is_some(), CONSOLE, has_console),
+            (
+                "MKOPO_CONSOLE_PUBLIC_URL",
+                console_url.is_some(),
+                "an address other than MKOPO_PUBLIC_URL",
+                *console_url != self.public_url,
+            ),
+            ("MKOPO_BEHIND_TLS=true", self.behind_tls, "a MKOPO_PUBLIC_URL with https://", has_tls),
+            (
+                "MKOPO_SANDBOX_MAIL_DOMAINS",
+                !self.sandbox_mail_domains.is_empty(),
+                "MKOPO_SMTP_URL",
+                has_mail_server,
+            ),
+            (
+                "MKOPO_SMTP_URL",
+                has_mail_server && !self.demo,
+                "MKOPO_SMTP_FROM, an address of your own",
+                has_sender,
+            ),
+        ]
     }
 
     /// Returns `true` if `?slice=` may load a build other than the live one.
@@ -362,6 +412,15 @@ impl Settings {
             return None;
         }
         self.smtp_url.as_ref().or(self.smtp_url_file.as_ref())
+    }
+
+    /// The name of this service for a mail server, which may refuse one that is no domain (RFC 5321, 4.1.4): the host
+    /// of the portal, or else the domain of the sender.
+    pub fn mail_name(&self) -> &str {
+        let address = self.public_url.as_deref().and_then(|url| url.split_once("://"));
+        let host = address.map(|(_, host)| host.split_once(':').map_or(host, |(host, _)| host));
+        let is_domain = |host: &&str| host.contains('.') && host.parse::<Ipv4Addr>().is_err();
+        host.filter(is_domain).unwrap_or_else(|| self.smtp_from.email.domain())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use axum::http::Uri;
-use lettre::{AsyncSmtpTransport, Tokio1Executor};
+use lettre::{AsyncSmtpTransport, Tokio1Executor, transport::smtp::extension::ClientId};
 use secrecy::{ExposeSecret, SecretString};
 
 /// Timeout for connecting to the mail server. lettre has none for its replies: whoever sends limits the whole attempt.
@@ -28,7 +28,8 @@ impl SmtpUrl {
             Some("tls=required") => true,
             Some(_) => return Err("its only parameter is tls: ?tls=required or ?tls=opportunistic"),
         };
-        if text.contains('#') {
+        // lettre says hello by a name in the path.
+        if text.contains('#') || url.path().len() > 1 {
             return Err(EXAMPLE);
         }
         AsyncSmtpTransport::<Tokio1Executor>::from_url(text).map_err(|_| EXAMPLE)?;
@@ -42,10 +43,11 @@ impl SmtpUrl {
         Ok(Self(text.into()))
     }
 
-    /// A transport to this mail server.
-    pub fn transport(&self) -> AsyncSmtpTransport<Tokio1Executor> {
+    /// A transport to this mail server, which says hello by `name`.
+    pub fn transport(&self, name: &str) -> AsyncSmtpTransport<Tokio1Executor> {
         AsyncSmtpTransport::<Tokio1Executor>::from_url(self.0.expose_secret())
             .unwrap_or_else(|_| AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous("localhost"))
+            .hello_name(ClientId::Domain(name.to_owned()))
             .timeout(Some(CONNECT_TIMEOUT))
             .build()
     }

@@ -7,13 +7,17 @@ use axum::http::{Uri, uri::PathAndQuery};
 
 use super::values::{self, secret_in};
 
+/// Default timeout of a call to the provider, in seconds.
+const SECONDS: u32 = 9;
+
 /// The provider that the portal's calls are forwarded to.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ProviderSettings {
     /// Forward the portal's calls, everything under /api/v1, to the provider at this address, such as
     /// `https://provider.example.com`. The portal, its slices and the console are still served here. Not
     /// possible in demo mode.
-    #[arg(long, env = "MKOPO_PROVIDER_URL", value_parser = ProviderUrl::parse, value_name = "URL")]
+    #[arg(long, env = "MKOPO_PROVIDER_URL", hide_env_values = true, value_parser = ProviderUrl::parse,
+          value_name = "URL")]
     pub provider_url: Option<ProviderUrl>,
 
     /// File that contains the provider's address. `MKOPO_PROVIDER_URL` takes precedence.
@@ -35,7 +39,7 @@ pub struct ProviderSettings {
 
     /// Timeout of a call to the provider, in seconds. The portal itself waits 10 seconds for an answer; more is for
     /// other clients.
-    #[arg(long, env = "MKOPO_PROVIDER_TIMEOUT", default_value_t = 9, value_parser = values::provider_seconds,
+    #[arg(long, env = "MKOPO_PROVIDER_TIMEOUT", default_value_t = SECONDS, value_parser = values::provider_seconds,
           value_name = "SECONDS")]
     pub provider_timeout: u32,
 
@@ -76,6 +80,11 @@ impl ProviderSettings {
              false, or remove MKOPO_PROVIDER_URL"
         );
         url.check_security(self.provider_insecure)
+    }
+
+    /// Returns whether the timeout is not the default one.
+    pub(crate) fn has_own_timeout(&self) -> bool {
+        self.provider_timeout != SECONDS
     }
 
     /// The timeout of a call to the provider.

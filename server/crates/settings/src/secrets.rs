@@ -1,8 +1,12 @@
 //! Secrets: configured as a value or a file, otherwise generated on first start and stored in the
 //! data folder.
 
-use std::io::{self, ErrorKind, Write};
+use std::{
+    io::{self, ErrorKind, Write},
+    path::Path,
+};
 
+use anyhow::Context;
 use secrecy::{SecretSlice, SecretString};
 
 use crate::{Settings, values};
@@ -11,46 +15,58 @@ use base::randomness::Randomness;
 impl Settings {
     /// The secret that signs tokens: the configured one, or the one in the data folder, which is
     /// generated on first start.
-    pub fn token_secret(&self, randomness: &Randomness) -> io::Result<SecretSlice<u8>> {
-        if let Some(given) = self.given_jwt_secret() {
-            return Ok(given.clone());
+    ///
+    /// # Errors
+    /// A sentence that names the file, also when its content is invalid: it is never replaced.
+    pub fn token_secret(&self, randomness: &Randomness) -> anyhow::Result<SecretSlice<u8>> {
+        match self.given_jwt_secret() {
+            Some(given) => Ok(given.clone()),
+            None => {
+                self.stored("jwt.secret", values::stored_jwt_secret, || hex::encode(randomness.bytes::<32>()))
+            }
         }
-        let file = self.store.data_dir.join("jwt.secret");
-        match std::fs::read(&file).map(|content| values::stored_jwt_secret(&content)) {
-            Ok(Ok(stored)) => return Ok(stored),
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let generated: [u8; 32] = randomness.bytes();
-        let generated = hex::encode(generated);
-        write_private(&file, generated.as_bytes())?;
-        Ok(generated.into_bytes().into())
     }
 
     /// The token that opens the console: the configured one, or the one in the data folder, which
     /// is generated on first start.
-    pub fn console_token(&self, randomness: &Randomness) -> io::Result<SecretString> {
-        if let Some(given) = self.given_console_token() {
-            return Ok(given.clone());
+    ///
+    /// # Errors
+    /// Those of [`Settings::token_secret`].
+    pub fn console_token(&self, randomness: &Randomness) -> anyhow::Result<SecretString> {
+        match self.given_console_token() {
+            Some(given) => Ok(given.clone()),
+            None => self.stored("console.token", values::stored_console_token, || {
+                hex::encode(randomness.bytes::<16>())
+            }),
         }
-        let file = self.store.data_dir.join("console.token");
-        match std::fs::read_to_string(&file) {
-            Ok(stored) if values::console_token(stored.trim_end()).is_ok() => {
-                return Ok(stored.trim_end().into());
+    }
+
+    fn stored<T>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&[u8]) -> Result<T, &'static str>,
+        generate: impl FnOnce() -> String,
+    ) -> anyhow::Result<T> {
+        const ADVICE: &str = "set MKOPO_DATA_DIR to a folder that can be read and written";
+        let file = self.store.data_dir.join(name);
+        let named = file.display();
+        let content = match std::fs::read(&file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let generated = generate().into_bytes();
+                write_private(&file, &generated).with_context(|| format!("can't write {named}; {ADVICE}"))?;
+                generated
             }
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let generated: [u8; 16] = randomness.bytes();
-        let generated = hex::encode(generated);
-        write_private(&file, generated.as_bytes())?;
-        Ok(generated.into())
+            read => read.with_context(|| format!("can't read {named}; {ADVICE}"))?,
+        };
+        parse(&content).ok().with_context(|| {
+            format!("{named} has no valid secret; put it back, or delete the file to have one generated")
+        })
     }
 }
 
-fn write_private(file: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(file)?;

@@ -107,6 +107,11 @@ pub fn session_minutes(text: &str) -> Result<u32, &'static str> {
     number(text, 1..=43_200, "give whole minutes from 1 to 43200")
 }
 
+/// A number of minutes, up to a week.
+pub fn rollback_minutes(text: &str) -> Result<u32, &'static str> {
+    number(text, 1..=10_080, "give whole minutes from 1 to 10080")
+}
+
 /// A number of days, up to ten years.
 pub fn days(text: &str) -> Result<u32, &'static str> {
     number(text, 1..=3650, "give whole days from 1 to 3650")
@@ -177,7 +182,10 @@ pub fn log(text: &str) -> Result<String, &'static str> {
 
 /// An e-mail address, with or without a name.
 pub fn mailbox(text: &str) -> Result<Mailbox, &'static str> {
-    text.parse().map_err(|_| "give an address such as no-reply@example.com")
+    const EXAMPLE: &str = "give an address such as no-reply@example.com";
+    let mailbox: Mailbox = text.parse().map_err(|_| EXAMPLE)?;
+    // Not every mail server takes others (RFC 6531).
+    mailbox.email.to_string().is_ascii().then_some(mailbox).ok_or(EXAMPLE)
 }
 
 /// An e-mail address.
@@ -216,6 +224,11 @@ pub fn console_token(text: &str) -> Result<SecretString, &'static str> {
     let advice = "give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
                   have one generated";
     is_console_token(text).then(|| text.into()).ok_or(advice)
+}
+
+/// The token in the content of a file.
+pub fn stored_console_token(content: &[u8]) -> Result<SecretString, &'static str> {
+    console_token(str::from_utf8(content).unwrap_or_default().trim_end())
 }
 
 /// The token of the console of a service that is running.

@@ -19,6 +19,9 @@ use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
 /// The time for which a server counts as running after its last renewal.
 const TERM: Duration = Duration::from_secs(30);
 
+/// The longest time that a lease has left. One with more is of a clock that was ahead, and counts for nobody.
+const LONGEST: Duration = Duration::from_mins(1);
+
 /// The interval between renewals of a lease, in real time.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -40,7 +43,7 @@ pub struct ServerLease {
     is_renewed: AtomicBool,
 }
 
-const DELETE_EXPIRED: &str = "DELETE FROM server_lease WHERE expires_at <= $1";
+const DELETE_INVALID: &str = "DELETE FROM server_lease WHERE expires_at <= $1 OR expires_at > $2";
 
 const TAKE: &str = "
     INSERT INTO server_lease (server_id, expires_at, renewals) VALUES ($1, $2, $3)
@@ -51,9 +54,10 @@ const RENEW: &str = "
 
 const END: &str = "DELETE FROM server_lease WHERE server_id = $1";
 
-const FIRST: &str = "SELECT min(server_id) FROM server_lease WHERE expires_at > $1";
+const FIRST: &str = "SELECT min(server_id) FROM server_lease WHERE expires_at > $1 AND expires_at <= $2";
 
-const LATEST_END: &str = "SELECT max(expires_at) FROM server_lease WHERE expires_at > $1";
+const LATEST_END: &str =
+    "SELECT max(expires_at) FROM server_lease WHERE expires_at > $1 AND expires_at <= $2";
 
 impl ServerLease {
     /// Takes the lease of a new server.
@@ -78,7 +82,7 @@ impl ServerLease {
         self.database
             .write_in_turn(async move |connection: &mut Connection| {
                 let now = connection.engine_now().await?;
-                query(DELETE_EXPIRED).bind(now).execute(&mut *connection).await?;
+                query(DELETE_INVALID).bind_all((now, now.plus(LONGEST))).execute(&mut *connection).await?;
                 Ok(query(TAKE).bind_all((server_id, now.plus(TERM), renewals)).run(connection).await?)
             })
             .await
@@ -139,7 +143,8 @@ impl ServerLease {
     pub async fn is_first(&self) -> Result<bool, Failure> {
         let mut reader = self.database.read().await?;
         let now = reader.engine_now().await?;
-        let first: Option<String> = query_scalar(FIRST).bind(now).fetch_one(&mut reader).await?;
+        let first: Option<String> =
+            query_scalar(FIRST).bind_all((now, now.plus(LONGEST))).fetch_one(&mut reader).await?;
         Ok(first.is_none_or(|first| first == self.server_id))
     }
 
@@ -156,6 +161,7 @@ impl ServerLease {
 /// runs on the database.
 pub async fn held_for(connection: &mut Connection) -> Result<Option<Duration>, sqlx::Error> {
     let now = connection.engine_now().await?;
-    let (latest,): (Option<UnixMillis>,) = query_as(LATEST_END).bind(now).fetch_one(connection).await?;
+    let latest = query_as(LATEST_END).bind_all((now, now.plus(LONGEST))).fetch_one(connection);
+    let (latest,): (Option<UnixMillis>,) = latest.await?;
     Ok(latest.map(|latest| latest.since(now)))
 }

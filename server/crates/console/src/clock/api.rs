@@ -17,7 +17,7 @@ async fn show_clock(sandbox: Sandbox) -> Answer<ClockState> {
 }
 
 async fn unset_clock(sandbox: Sandbox, trail: Trail) -> Result<StatusCode, Failure> {
-    super::unset(&sandbox, &trail).await?;
+    sandbox.world.unset_clock(&trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

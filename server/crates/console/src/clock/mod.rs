@@ -97,12 +97,6 @@ pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<Clo
     Ok(ClockState::of(setting, real))
 }
 
-/// Sets the clock of all servers on the same database back to the real time.
-pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
-    let unset = async |connection: &mut Connection| Ok(store_clock(connection, Setting::default()).await?);
-    trail.write(sandbox.database.begin().await?, [Entry::of(EventKind::ClockSet)], unset).await
-}
-
 fn changed(setting: Setting, real: UnixMillis, change: Change) -> Result<Setting, Failure> {
     let shown = ClockState::of(setting, real);
     let now = change.now.unwrap_or(shown.now).plus(change.advance.unwrap_or_default());

@@ -109,7 +109,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "stop" => ("", Change { frozen: Some(true), ..Change::default() }),
         "run" => ("", Change { frozen: Some(false), ..Change::default() }),
         "real" => {
-            clock::unset(&visit.sandbox, &visit.trail).await?;
+            visit.sandbox.world.unset_clock(&visit.trail).await?;
             return Ok(Done::new("real"));
         }
         _ => return Err(FieldError::unknown_action()),

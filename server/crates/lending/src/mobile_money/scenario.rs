@@ -31,6 +31,13 @@ pub struct Scenario {
     pub next: Vec<Outcome>,
 }
 
+impl Scenario {
+    /// Returns whether all payments succeed at once, as in a new database.
+    pub fn is_plain(&self) -> bool {
+        self.default == Outcome::Success && self.latency_ms == 0 && self.next.is_empty()
+    }
+}
+
 /// A change to a [`Scenario`]; `None` leaves a field as it is.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -338,7 +338,7 @@ struct Mailer {
 impl Mailer {
     /// `None` if no mail server is configured: then e-mails stay in the outbox.
     fn of(settings: &Settings) -> Option<Self> {
-        let transport = settings.mail_server()?.transport();
+        let transport = settings.mail_server()?.transport(settings.mail_name());
         let mut from = settings.smtp_from.clone();
         from.name.get_or_insert_with(|| settings.brand.clone());
         let domains = settings.is_sandbox.then(|| settings.sandbox_mail_domains.clone());

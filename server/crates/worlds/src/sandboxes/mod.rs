@@ -21,6 +21,7 @@ mod scheduler;
 mod server;
 pub mod sync;
 mod templates;
+mod undo_tools;
 
 pub use refusal::SandboxRefusal;
 

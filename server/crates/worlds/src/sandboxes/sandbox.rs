@@ -9,7 +9,7 @@ use axum::{
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
-use super::{ConsoleToken, Name, Record as SandboxRecord, Server, keep, sync};
+use super::{ConsoleToken, Name, Record as SandboxRecord, Server, keep, sync, undo_tools::undo_tools};
 use crate::{
     faults::Faults,
     metrics::{self, Metrics},
@@ -173,6 +173,7 @@ impl Sandbox {
         let (sandbox, delivered) =
             Self::of_parts(server, None, Arc::new(settings), clock, database, shared_read, kept);
         shared_clock::set(&sandbox.database, &sandbox.clock).await?;
+        undo_tools(&sandbox).await?;
         sync::reload(&sandbox).await?;
         if sandbox.settings.demo
             && let Some(beginning) = demo::fill_when_empty(&sandbox.auth).await?

@@ -79,15 +79,8 @@ impl Server {
         randomness: &Randomness,
     ) -> anyhow::Result<Arc<Self>> {
         use anyhow::Context;
-        let unwritable = |what: &str| {
-            format!(
-                "can't store {what} in the data folder {}; set MKOPO_DATA_DIR to a writable folder",
-                settings.store.data_dir.display()
-            )
-        };
-        let secret = settings.token_secret(randomness).with_context(|| unwritable("the token secret"))?;
-        let console_token =
-            settings.console_token(randomness).with_context(|| unwritable("the console token"))?;
+        let secret = settings.token_secret(randomness)?;
+        let console_token = settings.console_token(randomness)?;
         let fingerprints = Fingerprints::new(&secret);
         let passwords = Passwords::new(randomness.clone());
         let lease =
