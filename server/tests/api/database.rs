@@ -1,4 +1,8 @@
-use std::{panic::AssertUnwindSafe, process::Command, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use axum::http::{Method, StatusCode};
 use base::error::Failure;
@@ -111,37 +115,77 @@ async fn a_panic_in_a_write_rolls_back_only_that_write() {
     assert_eq!(count(&app).await, before + 1);
 }
 
+// S-14
+#[tokio::test]
+async fn a_write_whose_caller_is_gone_is_rolled_back_and_a_commit_is_finished() {
+    let app = TestApp::start().await;
+    let before = count(&app).await;
+    let mut transaction = app.sandbox.database.begin().await.unwrap();
+    increment(&mut transaction).await.unwrap();
+    drop(transaction);
+    let mut transaction = app.sandbox.database.begin().await.unwrap();
+    increment(&mut transaction).await.unwrap();
+    {
+        let mut commit = Box::pin(transaction.commit());
+        assert!(futures::poll!(&mut commit).is_pending());
+    }
+    // Comes after both.
+    app.write("SELECT 1").await.unwrap();
+    assert_eq!(count(&app).await, before + 1);
+}
+
+/// If each waited by itself, the last of them would wait for ten seconds.
+#[tokio::test]
+async fn while_the_file_is_locked_all_writes_that_wait_fail_together() {
+    let app = TestApp::start_on_file().await;
+    app.write("PRAGMA busy_timeout = 500").await.unwrap();
+    let file = app.data_dir().join("mkopo.db");
+    let mut other = SqliteConnection::connect(file.to_str().unwrap()).await.unwrap();
+    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let began = Instant::now();
+    let writes = join_all((0..20).map(|_| app.write("SELECT 1"))).await;
+    assert!(writes.iter().all(|done| matches!(done, Err(Failure::Unavailable(_)))), "{writes:?}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    other.close().await.unwrap();
+    app.write("SELECT 1").await.unwrap();
+}
+
 // S-14, S-109
 #[tokio::test]
 async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
-    // With lanes, the payout would not be in the commit that fails.
-    let app = TestApp::start_with(&["--lanes", "1"]).await;
+    let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    let before = count(&app).await;
-    let free = app.occupy_writer().await;
+    let pending = agent.pending().await;
+    let calls: Vec<(&Value, &str)> = waiting(&pending).zip(["one", "two", "three"]).collect();
     // The invalid reference is only checked at commit.
-    let deferred_violation = if test_store::is_postgres() {
-        "CREATE TABLE debt (staff_id TEXT REFERENCES staff (staff_id) DEFERRABLE INITIALLY DEFERRED);
-         INSERT INTO debt (staff_id) VALUES ('nobody')"
+    app.write("CREATE TABLE debt (staff_id TEXT REFERENCES staff (staff_id) DEFERRABLE INITIALLY DEFERRED)")
+        .await
+        .unwrap();
+    let (breaks_commit, undo) = if test_store::is_postgres() {
+        let trigger = "
+            CREATE FUNCTION owe() RETURNS trigger LANGUAGE plpgsql
+                AS 'BEGIN INSERT INTO debt VALUES (''nobody''); RETURN NULL; END';
+            CREATE TRIGGER owe AFTER INSERT ON payout EXECUTE FUNCTION owe()";
+        (trigger, "DROP TRIGGER owe ON payout")
     } else {
-        "PRAGMA defer_foreign_keys = ON;
-         INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ('x', 'nobody', 0, 0)"
+        let trigger =
+            "CREATE TRIGGER owe AFTER INSERT ON payout BEGIN INSERT INTO debt VALUES ('nobody'); END";
+        (trigger, "DROP TRIGGER owe")
     };
-    let breaks_commit = app.write(deferred_violation);
-    let (broken, paid, ()) = tokio::join!(breaks_commit, agent.disburse_with_key(loan, "key"), async {
-        until_waiting(&app, 2).await;
-        free.send(()).unwrap();
-    });
-    assert!(matches!(broken, Err(Failure::Unavailable(_))), "{broken:?}");
-    assert_eq!(paid.kind(), "503 busy");
-    assert_eq!(paid.headers["retry-after"], "1");
-    assert_eq!(agent.records_of(loan).await.len(), 0);
-    assert_eq!(count(&app).await, before);
+    app.write(breaks_commit).await.unwrap();
+    let pay = |(loan, key)| agent.disburse_with_key(loan, key);
+    let refused = join_all(calls.iter().copied().map(pay)).await;
+    for ((loan, _), answer) in calls.iter().zip(refused) {
+        assert_eq!(answer.kind(), "503 busy");
+        assert_eq!(answer.headers["retry-after"], "1");
+        assert_eq!(agent.records_of(loan).await.len(), 0);
+    }
 
-    let again = agent.disburse_with_key(loan, "key").await;
-    assert_eq!(again.status, StatusCode::OK);
-    assert!(!again.is_replay());
+    app.write(undo).await.unwrap();
+    for again in join_all(calls.into_iter().map(pay)).await {
+        assert_eq!(again.status, StatusCode::OK);
+        assert!(!again.is_replay());
+    }
     app.assert_every_shilling_is_accounted_for().await;
 }
 

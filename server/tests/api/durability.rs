@@ -1,5 +1,7 @@
 //! Changes that were answered survive a power failure.
 
+use std::path::Path;
+
 use base::clock::Clock;
 use store::{Connection, Database, query_scalar};
 
@@ -14,6 +16,13 @@ async fn written_with(app: &TestApp) -> String {
         Ok(query_scalar("SELECT current_setting('synchronous_commit')").fetch_one(connection).await?)
     });
     read.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_file_without_a_write_ahead_log_is_refused() {
+    // A database in memory has none.
+    let refused = Database::open(Path::new(":memory:")).await.unwrap_err().to_string();
+    assert!(refused.contains("journal_mode = memory"), "{refused}");
 }
 
 #[tokio::test]

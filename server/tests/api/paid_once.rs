@@ -126,8 +126,8 @@ async fn a_reset_whose_caller_hangs_up_is_finished_all_the_same() {
 
 #[tokio::test]
 async fn a_call_whose_session_a_reset_ended_pays_nothing() {
-    // With lanes, the calls would not queue behind the reset.
-    let app = TestApp::start_with(&["--lanes", "1"]).await;
+    // On PostgreSQL, the calls would not queue behind the reset.
+    let app = TestApp::start_on_file().await;
     let agent = app.sign_in("agent").await;
     let loan = &agent.waiting_loan().await;
     let free = app.occupy_writer().await;
@@ -171,8 +171,8 @@ async fn a_call_whose_session_a_reset_ended_pays_nothing() {
 
 #[tokio::test]
 async fn a_call_that_waits_while_its_session_ends_pays_nothing() {
-    // With lanes, the call would not queue behind it.
-    let app = TestApp::start_with(&["--lanes", "1"]).await;
+    // On PostgreSQL, the call would not queue behind it.
+    let app = TestApp::start_on_file().await;
     let agent = app.sign_in("agent").await;
     let loan = &agent.waiting_loan().await;
     let end_of_sessions = "UPDATE session SET ended_at = created_at";

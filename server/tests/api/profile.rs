@@ -128,8 +128,7 @@ async fn wrong_passwords_in_the_profile_are_limited_for_each_session_and_those_a
 /// The number before would otherwise come back, without the password.
 #[tokio::test]
 async fn a_change_of_the_name_alone_keeps_a_phone_number_that_was_changed_meanwhile() {
-    // With lanes, the call would not queue behind the change.
-    let app = TestApp::start_with(&[&LIVE[..], &["--lanes", "1"]].concat()).await;
+    let app = TestApp::start_with(&LIVE).await;
     let agent = app.sign_in("agent").await;
     let before = agent.get("/api/v1/auth/me").await.json()["phone_number"].clone();
     let change = "UPDATE staff SET phone_number = '+254712999888' WHERE email = 'agent@mkopo.test'";

@@ -5,13 +5,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use super::values::secret_in;
-use store::{
-    Database,
-    url::{DatabaseUrl, LANES},
-};
+use store::{Database, url::DatabaseUrl};
 
 /// The database to use instead of the file in the data folder.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug, Default)]
 pub struct DatabaseSettings {
     /// Database to use instead of the file in the data folder: `postgres://user:password@host/name`,
     /// which several servers may share (`?sslmode=require` or `verify-full` for TLS), or
@@ -24,18 +21,6 @@ pub struct DatabaseSettings {
     #[arg(long, global = true, env = "MKOPO_DATABASE_URL_FILE", value_name = "FILE",
           value_parser = |file: &str| secret_in(file, str::parse::<DatabaseUrl>))]
     pub database_url_file: Option<DatabaseUrl>,
-
-    /// Number of transactions that write payouts at the same time, on PostgreSQL. More are faster if the
-    /// database is far away. With 1, all writes of all servers come one after the other.
-    #[arg(long, global = true, env = "MKOPO_LANES", default_value_t = LANES, value_name = "NUMBER",
-          value_parser = clap::value_parser!(u32).range(1..=32))]
-    pub lanes: u32,
-}
-
-impl Default for DatabaseSettings {
-    fn default() -> Self {
-        Self { database_url: None, database_url_file: None, lanes: LANES }
-    }
 }
 
 impl DatabaseSettings {
@@ -67,8 +52,7 @@ impl StoreSettings {
             self.create_data_dir()?;
             return Database::open_in(&self.data_dir).await;
         };
-        let url = url.clone().with_lanes(self.database.lanes);
-        Database::open_named(&url, "MKOPO_DATABASE_URL").await
+        Database::open_named(url, "MKOPO_DATABASE_URL").await
     }
 
     /// Returns `true` if the database is a file in the data folder that does not exist yet.

@@ -1,7 +1,6 @@
 //! The database of one sandbox: its readers and its writers.
 
 use std::{
-    hash::{DefaultHasher, Hash, Hasher},
     pin::pin,
     sync::{
         Arc,
@@ -12,10 +11,9 @@ use std::{
 
 use sqlx::{ConnectOptions, PgPool, SqlitePool};
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch},
+    sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch},
     time::Instant,
 };
-use tracing::Instrument;
 
 use base::error::Failure;
 
@@ -25,7 +23,7 @@ use crate::{
     durability,
     query::{Query, QueryAs},
     transaction::Transaction,
-    writer::{Begin, Order, Target, Writer},
+    writer::{Target, Writer},
 };
 
 /// The maximum number of writes that wait for the writers. Further ones fail with [`Failure::Busy`].
@@ -44,15 +42,16 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 #[derive(Clone, Debug)]
 pub struct Database {
     readers: Readers,
-    writer: mpsc::UnboundedSender<Order>,
-    /// The writers of payouts. Without lanes, the writer is the only one.
-    lanes: Arc<[mpsc::UnboundedSender<Order>]>,
+    writer: Arc<Mutex<Writer>>,
+    side_writers: Arc<parking_lot::Mutex<Vec<Arc<Mutex<Writer>>>>>,
+    /// What side writers write to; `None` for a file, which has one writer at a time.
+    side: Option<Target>,
     /// One permit for each write that may wait.
     places: Arc<Semaphore>,
     conflicts: Arc<AtomicU64>,
-    commits: watch::Receiver<()>,
+    committed: watch::Sender<()>,
     /// The time of the last commit that the disk had no room for.
-    without_room: watch::Receiver<Option<Instant>>,
+    out_of_room: watch::Sender<Option<Instant>>,
 }
 
 #[derive(Clone, Debug)]
@@ -76,27 +75,19 @@ pub struct Load {
 }
 
 impl Database {
-    pub(crate) fn with(readers: Readers, writer: Target, connection: Connection, lanes: Vec<Target>) -> Self {
-        let (committed, commits) = watch::channel(());
-        let (out_of_room, without_room) = watch::channel(None);
-        let spawn = |target, connection| {
-            let (sender, orders) = mpsc::unbounded_channel();
-            let (committed, out_of_room) = (committed.clone(), out_of_room.clone());
-            let writer = Writer::new(target, connection, orders, committed, out_of_room);
-            tokio::spawn(writer.run());
-            sender
-        };
-        let writer = spawn(writer, Some(connection));
-        let lanes: Vec<_> = lanes.into_iter().map(|lane| spawn(lane, None)).collect();
-        let lanes = if lanes.is_empty() { vec![writer.clone()] } else { lanes };
+    pub(crate) fn with(readers: Readers, target: Target, connection: Connection) -> Self {
+        let (committed, out_of_room) = (watch::Sender::new(()), watch::Sender::new(None));
+        let side = target.side_by_side();
+        let writer = Writer::new(target, Some(connection), committed.clone(), out_of_room.clone());
         Self {
             readers,
-            writer,
-            lanes: lanes.into(),
+            writer: Arc::new(Mutex::new(writer)),
+            side_writers: Arc::default(),
+            side,
             places: Arc::new(Semaphore::new(MAX_QUEUED_WRITES)),
             conflicts: Arc::default(),
-            commits,
-            without_room,
+            committed,
+            out_of_room,
         }
     }
 
@@ -156,23 +147,23 @@ impl Database {
         matches!(self.readers, Readers::Postgres(..))
     }
 
-    /// Begins a transaction when its turn comes. Meanwhile, no other one runs on any server, except payouts
-    /// in lanes.
+    /// Begins a transaction when its turn comes. Meanwhile, no other one runs on any server, except those of
+    /// sets.
     ///
     /// # Errors
     /// [`Failure::Unavailable`].
     pub async fn begin(&self) -> Result<Transaction, Failure> {
-        begin(&self.writer, false, vec![self.place_in_turn().await?]).await
+        Transaction::begin(&self.writer, false, vec![self.place_in_turn().await?]).await
     }
 
     /// Begins a transaction like [`Database::begin`] while no other one writes, on any server: for work that
     /// reads or replaces the data as a whole.
     pub async fn begin_alone(&self) -> Result<Transaction, Failure> {
-        begin(&self.writer, true, vec![self.place_in_turn().await?]).await
+        Transaction::begin(&self.writer, true, vec![self.place_in_turn().await?]).await
     }
 
     /// Runs `work` in one transaction and returns when it is committed. If `work` fails, its changes are
-    /// rolled back. Meanwhile, no other transaction runs on any server, except payouts in lanes.
+    /// rolled back. Meanwhile, no other transaction runs on any server, except those of sets.
     ///
     /// # Errors
     /// The errors of `work`; [`Failure::Busy`] if the queue is full, and [`Failure::Unavailable`]:
@@ -181,7 +172,7 @@ impl Database {
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        begin(&self.writer, false, vec![self.place()?]).await?.run(work).await
+        Transaction::begin(&self.writer, false, vec![self.place()?]).await?.run(work).await
     }
 
     /// Runs one statement like [`Database::write`], and returns the number of affected rows.
@@ -213,29 +204,16 @@ impl Database {
         self.begin_alone().await?.run(work).await
     }
 
-    /// The number of lanes.
-    pub(crate) fn lanes(&self) -> usize {
-        self.lanes.len()
+    /// A writer for which only transactions that touch the same rows wait. In a file, there is only one writer.
+    pub(crate) fn side_writer(&self) -> Arc<Mutex<Writer>> {
+        let Some(target) = self.side.clone() else { return Arc::clone(&self.writer) };
+        let writer = Writer::new(target, None, self.committed.clone(), self.out_of_room.clone());
+        let writer = Arc::new(Mutex::new(writer));
+        self.side_writers.lock().push(Arc::clone(&writer));
+        writer
     }
 
-    /// Returns the lane of `key`.
-    pub(crate) fn lane_of(&self, key: &str) -> usize {
-        let mut hasher = DefaultHasher::new();
-        key.hash(&mut hasher);
-        usize::try_from(hasher.finish() % self.lanes.len() as u64).unwrap_or(0)
-    }
-
-    /// Begins a transaction in `lane`. Only transactions that touch the same rows wait for it. `places` are
-    /// released when it begins.
-    pub(crate) async fn begin_in_lane(
-        &self,
-        lane: usize,
-        places: Vec<OwnedSemaphorePermit>,
-    ) -> Result<Transaction, Failure> {
-        begin(&self.lanes[lane], false, places).await
-    }
-
-    /// Counts a transaction in a lane that PostgreSQL undid because of another one.
+    /// Counts a set that PostgreSQL undid because of another transaction.
     pub(crate) fn count_conflict(&self) {
         self.conflicts.fetch_add(1, Ordering::Relaxed);
     }
@@ -275,7 +253,7 @@ impl Database {
     /// Returns `true` for some seconds after a commit that the disk had no room for. A smaller one may have succeeded
     /// since.
     pub fn lacks_room(&self) -> bool {
-        self.without_room.borrow().is_some_and(|at| at.elapsed() < NO_ROOM_TERM)
+        self.out_of_room.borrow().is_some_and(|at| at.elapsed() < NO_ROOM_TERM)
     }
 
     /// The rows of `statement`. As long as there are none, runs it again after commits and every quarter of a
@@ -300,7 +278,7 @@ impl Database {
 
     /// Notifies of each commit of this process.
     pub fn commits(&self) -> watch::Receiver<()> {
-        self.commits.clone()
+        self.committed.subscribe()
     }
 
     /// Finishes queued writes, then closes all connections. Later writes are rejected.
@@ -316,24 +294,9 @@ impl Database {
         if tokio::time::timeout(CLOSE_TIMEOUT, readers).await.is_err() {
             tracing::warn!("closing the database while it is still being read");
         }
-        for writer in self.lanes.iter().chain([&self.writer]) {
-            let (closed, is_closed) = oneshot::channel();
-            if writer.send(Order::Close(closed)).is_ok() {
-                _ = is_closed.await;
-            }
+        let side_writers = self.side_writers.lock().clone();
+        for writer in side_writers.iter().chain([&self.writer]) {
+            writer.lock().await.close().await;
         }
     }
-}
-
-/// Begins a transaction of `writer`.
-async fn begin(
-    writer: &mpsc::UnboundedSender<Order>,
-    is_alone: bool,
-    places: Vec<OwnedSemaphorePermit>,
-) -> Result<Transaction, Failure> {
-    let (granted, transaction) = oneshot::channel();
-    let step = traces::step!("wait for the writer");
-    let begin = Begin { is_alone, places, granted, step: step.clone() };
-    writer.send(Order::Begin(begin)).map_err(|_| Failure::Busy)?;
-    transaction.instrument(step).await.map_err(|_| Failure::Busy)?.map_err(Failure::Unavailable)
 }

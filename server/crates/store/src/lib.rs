@@ -1,8 +1,7 @@
 //! The database: a `SQLite` file, or a PostgreSQL database that several servers share.
 //!
-//! All writes of a process go through one task that owns the writing connection, except that payouts on
-//! PostgreSQL have several such tasks, the lanes. Reads use a pool. [`query()`] and similar functions run
-//! the same SQL on both engines.
+//! All writes of a process use one connection, one after the other, except that sets have writers of their own on
+//! PostgreSQL. Reads use a pool. [`query()`] and similar functions run the same SQL on both engines.
 
 mod connect;
 mod connection;
@@ -28,7 +27,6 @@ pub use connection::Connection;
 pub use database::{Database, Load};
 pub use query::{Fetched, Query, QueryAs, Value, Values, query, query_as, query_scalar};
 pub use transaction::Transaction;
-pub use writer::MAX_BATCH_SIZE;
 
 // For `stored_as_text`.
 #[doc(hidden)]

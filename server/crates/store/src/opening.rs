@@ -119,7 +119,7 @@ impl Database {
             // The writer has opened the file. On a busy machine, another connection may take longer than callers wait.
             .connect_lazy_with(read_options);
         let target = Target::Sqlite { options: Box::new(options), is_durable: true };
-        Ok(Self::with(Readers::Sqlite(readers), target, connection.into(), Vec::new()))
+        Ok(Self::with(Readers::Sqlite(readers), target, connection.into()))
     }
 
     async fn open_postgres(options: &PgConnectOptions, url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
@@ -157,11 +157,8 @@ impl Database {
             })
             .connect_with(read_options)
             .await?;
-        let target = |excludes| Target::Postgres(options.clone(), excludes);
-        // A single lane would be the writer.
-        let lanes = if url.lanes > 1 { url.lanes } else { 0 };
-        let lanes = (0..lanes).map(|_| target(Excludes::Rows)).collect();
-        Ok(Self::with(Readers::Postgres(readers, is_pooled), target(Excludes::Turn), connection, lanes))
+        let target = Target::Postgres(options, Excludes::Turn);
+        Ok(Self::with(Readers::Postgres(readers, is_pooled), target, connection))
     }
 }
 

@@ -265,7 +265,7 @@ async fn open_file(file: &Path) -> Result<Database, sqlx::Error> {
     // The file may have been removed in the meantime.
     let options = Box::new(options.create_if_missing(false));
     let target = Target::Sqlite { options, is_durable: false };
-    Ok(Database::with(Readers::Sqlite(readers), target, connection.into(), Vec::new()))
+    Ok(Database::with(Readers::Sqlite(readers), target, connection.into()))
 }
 
 const LATEST_MIGRATION: &str = "SELECT max(version) FROM _sqlx_migrations";

@@ -1,6 +1,6 @@
 //! Work of one kind that is done for many callers together, each statement for all of them.
 //!
-//! A call's work joins what waits in its lane, and all of it is written as a set, in one transaction. Each
+//! A call's work joins what waits, and all of it is written as a set, in one transaction. Each
 //! member gets its own result. A set that fails as a whole is rolled back, and each of its members is written
 //! by itself, as a set of one.
 
@@ -9,11 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::{Instrument, Span};
 
-use crate::{connection::Connection, database::Database, writer::MAX_BATCH_SIZE};
+use crate::{connection::Connection, database::Database, transaction::Transaction, writer::Writer};
 use base::error::Failure;
+
+/// The maximum number of members of a set, which bounds how long its transaction takes.
+const MAX_SET_SIZE: usize = 64;
 
 /// The time for which a member is tried again while somebody else has locked its rows.
 const LOCKED_TIMEOUT: Duration = Duration::from_secs(5);
@@ -25,9 +28,6 @@ const LOCKED_PAUSE: Duration = Duration::from_millis(20);
 pub trait InSets: Send + Sync + Sized + 'static {
     /// The result for one member.
     type Done: Send + 'static;
-
-    /// Returns the key of the lane: work with the same key is done in the same lane.
-    fn lane(&self) -> &str;
 
     /// Does all of `set`, in a transaction that may be repeated, and returns a result for each member, as if
     /// they had been done one after the other. Nothing is written for a member that fails.
@@ -46,16 +46,16 @@ pub trait InSets: Send + Sync + Sized + 'static {
 /// The result for each member of a set.
 pub type Written<D> = Result<Vec<Result<D, Failure>>, Failure>;
 
-/// The queues of one kind of work, one for each lane. Clones share them.
+/// The queue of one kind of work. Clones share it.
 #[derive(Debug)]
 pub struct Sets<W: InSets> {
     database: Database,
-    lanes: Arc<[mpsc::UnboundedSender<Member<W>>]>,
+    queue: mpsc::UnboundedSender<Member<W>>,
 }
 
 impl<W: InSets> Clone for Sets<W> {
     fn clone(&self) -> Self {
-        Self { database: self.database.clone(), lanes: Arc::clone(&self.lanes) }
+        Self { database: self.database.clone(), queue: self.queue.clone() }
     }
 }
 
@@ -71,18 +71,15 @@ struct Member<W: InSets> {
 }
 
 impl<W: InSets> Sets<W> {
-    /// Queues that are written to `database`, until the last clone is dropped.
+    /// A queue that is written to `database`, until the last clone is dropped.
     pub fn of(database: &Database) -> Self {
-        let queue = |lane: usize| {
-            // Bounded by the places.
-            let (sender, waiting) = mpsc::unbounded_channel();
-            tokio::spawn(write_sets(database.clone(), lane, waiting));
-            sender
-        };
-        Self { database: database.clone(), lanes: (0..database.lanes()).map(queue).collect() }
+        // Bounded by the places.
+        let (queue, waiting) = mpsc::unbounded_channel();
+        tokio::spawn(write_sets(database.clone(), database.side_writer(), waiting));
+        Self { database: database.clone(), queue }
     }
 
-    /// Does `work` together with other work that waits in its lane, and returns when it is committed.
+    /// Does `work` together with other work that waits, and returns when it is committed.
     pub async fn write(&self, work: W) -> Result<W::Done, Failure> {
         let place = self.database.place()?;
         self.done(work, place).await
@@ -95,37 +92,36 @@ impl<W: InSets> Sets<W> {
     }
 
     async fn done(&self, work: W, place: OwnedSemaphorePermit) -> Result<W::Done, Failure> {
-        let lane = &self.lanes[self.database.lane_of(work.lane())];
         let (answer, answered) = oneshot::channel();
         let member = Member { work: Arc::new(work), answer, place, step: traces::current() };
-        lane.send(member).map_err(|_| Failure::Busy)?;
+        self.queue.send(member).map_err(|_| Failure::Busy)?;
         answered.await.unwrap_or(Err(Failure::NotCommitted))
     }
 }
 
 async fn write_sets<W: InSets>(
     database: Database,
-    lane: usize,
+    writer: Arc<Mutex<Writer>>,
     mut waiting: mpsc::UnboundedReceiver<Member<W>>,
 ) {
     let mut members = Vec::new();
-    while waiting.recv_many(&mut members, MAX_BATCH_SIZE).await > 0 {
+    while waiting.recv_many(&mut members, MAX_SET_SIZE).await > 0 {
         // Lets calls that are about to arrive join the set.
         let mut joined = 0;
-        while joined < members.len() && members.len() < MAX_BATCH_SIZE {
+        while joined < members.len() && members.len() < MAX_SET_SIZE {
             joined = members.len();
             tokio::task::yield_now().await;
-            while members.len() < MAX_BATCH_SIZE
+            while members.len() < MAX_SET_SIZE
                 && let Ok(member) = waiting.try_recv()
             {
                 members.push(member);
             }
         }
-        write_set(&database, lane, std::mem::take(&mut members)).await;
+        write_set(&database, &writer, std::mem::take(&mut members)).await;
     }
 }
 
-async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Member<W>>) {
+async fn write_set<W: InSets>(database: &Database, writer: &Arc<Mutex<Writer>>, members: Vec<Member<W>>) {
     let (mut works, mut callers, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for Member { work, answer, place, step } in members {
         works.push(work);
@@ -133,7 +129,7 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
         places.push(place);
     }
     let step = traces::of_the_first(callers.iter().map(|(_, step)| step));
-    let written = write_together(database, lane, places, &works).instrument(step).await;
+    let written = write_together(database, writer, places, &works).instrument(step).await;
     let results = written.unwrap_or_else(|failure| {
         tracing::debug!(?failure, "a set was not written");
         let of_each = || match &failure {
@@ -147,7 +143,7 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
     for ((work, result), (answer, step)) in works.into_iter().zip(results).zip(callers) {
         if let Err(Failure::Conflict) = result {
             // The next set does not wait for it.
-            tokio::spawn(write_alone(database.clone(), lane, work, answer).instrument(step));
+            tokio::spawn(write_alone(database.clone(), Arc::clone(writer), work, answer).instrument(step));
         } else {
             // Fails if the caller has gone.
             _ = answer.send(result);
@@ -160,13 +156,13 @@ const MAX_ATTEMPTS: u32 = 5;
 
 async fn write_together<W: InSets>(
     database: &Database,
-    lane: usize,
+    writer: &Arc<Mutex<Writer>>,
     mut places: Vec<OwnedSemaphorePermit>,
     set: &[Arc<W>],
 ) -> Written<W::Done> {
     let mut attempts = 1;
     loop {
-        let mut transaction = database.begin_in_lane(lane, std::mem::take(&mut places)).await?;
+        let mut transaction = Transaction::begin(writer, false, std::mem::take(&mut places)).await?;
         match W::write(set, &mut transaction).await {
             Ok(results) => return transaction.commit().await.map(|()| results),
             Err(Failure::Conflict) if attempts < MAX_ATTEMPTS => attempts += 1,
@@ -178,13 +174,13 @@ async fn write_together<W: InSets>(
 
 async fn write_alone<W: InSets>(
     database: Database,
-    lane: usize,
+    writer: Arc<Mutex<Writer>>,
     work: Arc<W>,
     answer: oneshot::Sender<Result<W::Done, Failure>>,
 ) {
     let began = Instant::now();
     let result = loop {
-        let written = write_together(&database, lane, Vec::new(), std::slice::from_ref(&work)).await;
+        let written = write_together(&database, &writer, Vec::new(), std::slice::from_ref(&work)).await;
         match written.and_then(|mut results| results.pop().unwrap_or(Err(Failure::NotCommitted))) {
             Err(Failure::Conflict) if began.elapsed() < LOCKED_TIMEOUT => {
                 tokio::time::sleep(LOCKED_PAUSE).await;

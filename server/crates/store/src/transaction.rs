@@ -5,74 +5,55 @@ use std::{
     sync::Arc,
 };
 
-use tokio::sync::oneshot;
-use tracing::{Instrument, Span};
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit},
+    time::Instant,
+};
+use tracing::Instrument;
 
-use crate::connection::Connection;
+use crate::{connection::Connection, writer::Writer};
 use base::error::Failure;
 
 /// A transaction that writes. It is rolled back if it is dropped before it is committed.
 #[derive(Debug)]
 pub struct Transaction {
-    /// `None` once the connection was given back.
-    lent: Option<Lent>,
-}
-
-/// The writer's connection, and the channel for its return.
-#[derive(Debug)]
-struct Lent {
-    connection: Connection,
-    back: oneshot::Sender<Returned>,
-}
-
-/// The writer's connection after a caller's statements.
-#[derive(Debug)]
-pub(super) struct Returned {
-    pub connection: Connection,
-    /// `None` to roll back.
-    pub commit: Option<Commit>,
-}
-
-/// A caller that waits for the commit.
-#[derive(Debug)]
-pub(super) struct Commit {
-    /// The channel for the outcome.
-    pub outcome: oneshot::Sender<Outcome>,
-    /// The step of the caller that waits.
-    pub step: Span,
-}
-
-/// The outcome of a commit.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Outcome {
-    /// The changes are on disk.
-    Committed,
-    /// Nothing was written, for this reason.
-    NotDone(Arc<str>),
-    /// The database failed during the commit, so the changes may or may not be there.
-    Unknown,
+    /// The writer, which nobody else can use meanwhile, and its connection. `None` at the end.
+    held: Option<(OwnedMutexGuard<Writer>, Connection)>,
 }
 
 impl Transaction {
-    /// Returns a transaction on `connection`, and the channel on which the connection comes back.
-    pub(super) fn on(connection: Connection) -> (Self, oneshot::Receiver<Returned>) {
-        let (back, returned) = oneshot::channel();
-        (Self { lent: Some(Lent { connection, back }) }, returned)
+    /// Begins a transaction of `writer` when its turn comes. `places` are released then.
+    pub(super) async fn begin(
+        writer: &Arc<Mutex<Writer>>,
+        is_alone: bool,
+        places: Vec<OwnedSemaphorePermit>,
+    ) -> Result<Self, Failure> {
+        let asked = Instant::now();
+        let waiting = async {
+            let mut writer = Arc::clone(writer).lock_owned().await;
+            let begin = async move {
+                let connection = writer.begin(asked, is_alone).await?;
+                Ok(Self { held: Some((writer, connection)) })
+            };
+            // Not cut off when the caller goes: the connection could not be used again.
+            tokio::spawn(begin.in_current_span()).await.unwrap_or(Err(Failure::Busy))
+        };
+        let transaction = waiting.instrument(traces::step!("wait for the writer")).await;
+        drop(places);
+        transaction
     }
 
-    /// Commits, together with other waiting writes, and returns when the changes are on disk.
+    /// Commits, and returns when the changes are on disk.
     ///
     /// # Errors
     /// [`Failure::Unavailable`] if nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was.
     pub async fn commit(mut self) -> Result<(), Failure> {
-        let (sender, outcome) = oneshot::channel();
-        let step = traces::step!("commit");
-        self.give_back(Some(Commit { outcome: sender, step: step.clone() }));
-        match outcome.instrument(step).await {
-            Ok(Outcome::Committed) => Ok(()),
-            Ok(Outcome::NotDone(reason)) => Err(Failure::Unavailable(reason)),
-            Ok(Outcome::Unknown) | Err(_) => Err(Failure::NotCommitted),
-        }
+        let Some((mut writer, connection)) = self.held.take() else { return Err(Failure::NotCommitted) };
+        let commit = async move { writer.commit(connection).await };
+        // Not cut off when the caller goes.
+        let committed = tokio::spawn(commit.instrument(traces::step!("commit")));
+        committed.await.unwrap_or(Err(Failure::NotCommitted))
     }
 
     /// Runs `work` and commits. If `work` fails, its changes are rolled back.
@@ -87,18 +68,16 @@ impl Transaction {
         self.commit().await?;
         Ok(done)
     }
-
-    fn give_back(&mut self, commit: Option<Commit>) {
-        if let Some(Lent { connection, back }) = self.lent.take() {
-            // Fails if the writer has stopped; its connection is closed then.
-            _ = back.send(Returned { connection, commit });
-        }
-    }
 }
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        self.give_back(None);
+        // Without a runtime, nobody writes any more, and the connection is dropped.
+        if let Some((mut writer, connection)) = self.held.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(async move { writer.roll_back(connection, None).await });
+        }
     }
 }
 
@@ -107,13 +86,13 @@ impl Deref for Transaction {
 
     #[expect(clippy::expect_used, reason = "only its end gives the connection back")]
     fn deref(&self) -> &Connection {
-        &self.lent.as_ref().expect("a connection until the end").connection
+        &self.held.as_ref().expect("a connection until the end").1
     }
 }
 
 impl DerefMut for Transaction {
     #[expect(clippy::expect_used, reason = "only its end gives the connection back")]
     fn deref_mut(&mut self) -> &mut Connection {
-        &mut self.lent.as_mut().expect("a connection until the end").connection
+        &mut self.held.as_mut().expect("a connection until the end").1
     }
 }

@@ -12,8 +12,6 @@ use sqlx::postgres::PgConnectOptions;
 #[derive(Clone)]
 pub struct DatabaseUrl {
     pub(super) engine: Engine,
-    /// The number of transactions that write payouts at the same time.
-    pub(super) lanes: usize,
     /// `true` if there is a pooler in transaction mode.
     pub(super) is_pooled: bool,
 }
@@ -44,9 +42,6 @@ const PARAMETERS: [&str; 18] = [
     "options",
 ];
 
-/// The default number of a server's transactions that write payouts at the same time, on PostgreSQL.
-pub const LANES: u32 = 4;
-
 #[derive(Clone)]
 pub(super) enum Engine {
     Sqlite(PathBuf),
@@ -57,11 +52,6 @@ impl DatabaseUrl {
     /// Returns whether several servers can share the database.
     pub fn is_shared(&self) -> bool {
         matches!(self.engine, Engine::Postgres(_))
-    }
-
-    /// The same database, with another number of lanes.
-    pub fn with_lanes(self, lanes: u32) -> Self {
-        Self { lanes: lanes as usize, ..self }
     }
 
     /// Returns whether the database is a file that does not exist.
@@ -112,7 +102,7 @@ impl FromStr for DatabaseUrl {
             _ => return Err(wrong()),
         };
         let is_pooled = parameters.split('&').any(|parameter| parameter == POOLED);
-        Ok(Self { engine, lanes: LANES as usize, is_pooled })
+        Ok(Self { engine, is_pooled })
     }
 }
 

@@ -1,66 +1,32 @@
-//! The task that owns a writing connection, and lends it to one caller at a time.
+//! The connection that writes, which one caller has at a time, for one transaction.
 //!
-//! Each caller's statements run in a savepoint. As long as others wait, the connection goes on to the next
-//! one in the same transaction, and all are committed together: one flush to disk for the whole batch
-//! (measured 3 to 4 times the throughput of one commit per write). A dropped transaction is rolled back
-//! alone. Callers are answered after the commit, with the outcome: committed, not done, or unknown if the
-//! database failed during the commit. If no transaction can begin, all that wait are refused.
+//! Callers come one after the other. Nothing but a transaction that is committed changes anything: one that is
+//! dropped, by a failure, a panic or a caller that is gone, is rolled back before the next one begins. If no
+//! transaction can begin, all that waited meanwhile are refused. What many callers do at once is written in sets
+//! (`sets.rs`), by one commit for all of them.
 //!
-//! On PostgreSQL, payouts have writers of their own, the lanes, that write side by side: constraints,
-//! conditional updates and row locks enforce their rules. All other writes, of all servers, still come one
-//! after the other, by the lock of one row. Work that replaces the data as a whole excludes every writer
-//! (docs/decisions/0007).
+//! On PostgreSQL, each kind of set has a writer of its own, so that claims, payments and results are written side
+//! by side: constraints, conditional updates and row locks enforce their rules. All other writes, of all servers,
+//! still come one after the other, by the lock of one row. Work that replaces the data as a whole excludes every
+//! writer (docs/decisions/0007).
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
-use tokio::{
-    sync::{OwnedSemaphorePermit, mpsc, oneshot, watch},
-    time::Instant,
-};
-use tracing::{Instrument, Span};
+use tokio::{sync::watch, time::Instant};
 
-use base::engine_error;
+use base::{engine_error, error::Failure};
 
 use crate::{
     connect::{PostgresOptions, connect_postgres, connect_sqlite},
     connection::Connection,
-    transaction::{Commit, Outcome, Returned, Transaction},
 };
-
-/// The maximum number of writes per commit, which bounds how long a commit takes.
-pub const MAX_BATCH_SIZE: usize = 64;
 
 /// The maximum number of attempts to begin a transaction.
 const MAX_BEGIN_ATTEMPTS: u32 = 3;
 
-/// A message to the writer.
-pub(super) enum Order {
-    Begin(Begin),
-    /// Finish queued writes, accept no more, and notify when done.
-    Close(oneshot::Sender<()>),
-}
-
-/// A caller that waits for a transaction.
-pub(super) struct Begin {
-    /// `true` if no other transaction of any server may run meanwhile.
-    pub is_alone: bool,
-    /// The caller's places in the queue, released when its transaction begins.
-    pub places: Vec<OwnedSemaphorePermit>,
-    /// The reason, if no transaction can begin.
-    pub granted: oneshot::Sender<Result<Transaction, Arc<str>>>,
-    /// The step of the caller that waits.
-    pub step: Span,
-}
-
-impl Begin {
-    fn refuse(self, reason: &Arc<str>) {
-        // Fails if the caller has gone.
-        _ = self.granted.send(Err(Arc::clone(reason)));
-    }
-}
-
 /// The database of the writer, and its transaction statements.
+#[derive(Clone)]
 pub(super) enum Target {
     Sqlite {
         options: Box<SqliteConnectOptions>,
@@ -75,11 +41,11 @@ pub(super) enum Target {
 pub(super) enum Excludes {
     /// Transactions that touch the same rows.
     Rows,
-    /// Transactions of all servers, except payouts in lanes.
+    /// Transactions of all servers, except those of sets.
     Turn,
 }
 
-/// Begins a transaction on PostgreSQL and its first savepoint. It sets its own timeouts and options, because
+/// Begins a transaction on PostgreSQL and its savepoint. It sets its own timeouts and options, because
 /// a pooler may pass the connection on. A commit is flushed before it is answered, whatever the role or the
 /// database sets; `remote_apply`, which waits for more, is kept.
 ///
@@ -112,7 +78,22 @@ const BEGIN_IN_TURN: &str =
 
 const BEGIN_ALONE: &str = begin!("SELECT pg_advisory_xact_lock(469953900655);");
 
+/// Without the password.
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target").finish_non_exhaustive()
+    }
+}
+
 impl Target {
+    /// The same database, for writers that write side by side; `None` for a file.
+    pub(super) fn side_by_side(&self) -> Option<Self> {
+        match self {
+            Self::Sqlite { .. } => None,
+            Self::Postgres(options, _) => Some(Self::Postgres(options.clone(), Excludes::Rows)),
+        }
+    }
+
     async fn connect(&self) -> Result<Connection, sqlx::Error> {
         Ok(match self {
             Self::Sqlite { options, is_durable: true } => connect_sqlite(options).await?.into(),
@@ -121,10 +102,9 @@ impl Target {
         })
     }
 
-    /// Begins a transaction and its first savepoint.
     fn begin(&self, is_alone: bool) -> &'static str {
         match self {
-            Self::Sqlite { .. } => "BEGIN IMMEDIATE; SAVEPOINT work",
+            Self::Sqlite { .. } => "BEGIN IMMEDIATE",
             Self::Postgres(..) if is_alone => BEGIN_ALONE,
             Self::Postgres(_, Excludes::Rows) => BEGIN_SIDE_BY_SIDE,
             Self::Postgres(_, Excludes::Turn) => BEGIN_IN_TURN,
@@ -140,109 +120,56 @@ impl Target {
     }
 }
 
-const NEXT_WRITE: &str = "RELEASE work; SAVEPOINT work";
-
-const UNDO_WRITE: &str = "ROLLBACK TO work";
-
+#[derive(Debug)]
 pub(super) struct Writer {
     target: Target,
-    /// `None` before the first write, and after a failure that made it unusable.
+    /// `None` before the first write, while a caller has it, and after a failure that made it unusable.
     connection: Option<Connection>,
-    orders: mpsc::UnboundedReceiver<Order>,
-    /// A caller that was taken from the queue, but must not share a transaction with those before it.
-    next: Option<Begin>,
+    /// The last time that no transaction could begin, and the reason.
+    refused: Option<(Instant, Arc<str>)>,
+    is_closed: bool,
     committed: watch::Sender<()>,
     out_of_room: watch::Sender<Option<Instant>>,
-    closing: Option<oneshot::Sender<()>>,
 }
 
 impl Writer {
     pub(super) fn new(
         target: Target,
         connection: Option<Connection>,
-        orders: mpsc::UnboundedReceiver<Order>,
         committed: watch::Sender<()>,
         out_of_room: watch::Sender<Option<Instant>>,
     ) -> Self {
-        Self { target, connection, orders, next: None, committed, out_of_room, closing: None }
+        Self { target, connection, refused: None, is_closed: false, committed, out_of_room }
     }
 
-    pub(super) async fn run(mut self) {
-        if self.connection.is_none() {
-            // The first write tries again.
-            self.connection = self.target.connect().await.ok();
+    /// Begins a transaction for a caller that waits since it `asked`, and returns the connection.
+    ///
+    /// # Errors
+    /// [`Failure::Busy`] if the writer is closed; [`Failure::Unavailable`].
+    pub(super) async fn begin(&mut self, asked: Instant, is_alone: bool) -> Result<Connection, Failure> {
+        if self.is_closed {
+            return Err(Failure::Busy);
         }
-        loop {
-            if let Some(begin) = self.next.take() {
-                self.write_together(begin).await;
-                continue;
+        // If each tried by itself, the last of many would wait once for each caller before it.
+        if let Some((at, reason)) = &self.refused
+            && *at > asked
+        {
+            return Err(Failure::Unavailable(Arc::clone(reason)));
+        }
+        self.connection_in_transaction(is_alone).await.map_err(|error| {
+            tracing::error!(%error, "database unavailable");
+            let reason: Arc<str> = engine_error::reason(&error).into();
+            // What waits for all others says nothing about those behind it.
+            if !is_alone {
+                self.refused = Some((Instant::now(), Arc::clone(&reason)));
             }
-            match self.orders.recv().await {
-                Some(Order::Begin(first)) => self.write_together(first).await,
-                Some(Order::Close(closed)) => self.close_after(closed),
-                None => break,
-            }
-        }
-        if let Some(connection) = self.connection {
-            connection.close().await;
-        }
-        if let Some(closed) = self.closing {
-            _ = closed.send(());
-        }
+            Failure::Unavailable(reason)
+        })
     }
 
-    fn close_after(&mut self, closed: oneshot::Sender<()>) {
-        self.orders.close();
-        self.closing = Some(closed);
-    }
-
-    /// The next waiting caller that may share the transaction, without waiting for one.
-    fn waiting(&mut self) -> Option<Begin> {
-        match self.orders.try_recv().ok()? {
-            Order::Begin(begin) if begin.is_alone => {
-                self.next = Some(begin);
-                None
-            }
-            Order::Begin(begin) => Some(begin),
-            Order::Close(closed) => {
-                self.close_after(closed);
-                None
-            }
-        }
-    }
-
-    async fn write_together(&mut self, first: Begin) {
-        let mut callers = Vec::new();
-        let step = first.step.clone();
-        let outcome = match self.begin(first.is_alone).instrument(step).await {
-            Ok(connection) => self.attempt(connection, first, &mut callers).await,
-            Err(error) => {
-                tracing::error!(%error, "database unavailable");
-                let reason: Arc<str> = engine_error::reason(&error).into();
-                return self.refuse_together(first, &reason);
-            }
-        };
-        for Commit { outcome: caller, .. } in callers {
-            _ = caller.send(outcome.clone());
-        }
-        if outcome == Outcome::Committed {
-            self.committed.send_replace(());
-        }
-    }
-
-    /// Refuses all callers that waited for the same transaction. If each tried by itself, the last of many
-    /// would wait once for each caller before it.
-    fn refuse_together(&mut self, first: Begin, reason: &Arc<str>) {
-        let may_join = !first.is_alone;
-        first.refuse(reason);
-        while may_join && let Some(refused) = self.waiting() {
-            refused.refuse(reason);
-        }
-    }
-
-    /// Begins a transaction, and returns its connection. Tries again if the connection broke or the
-    /// transaction was a deadlock victim: nothing has been written in it yet.
-    async fn begin(&mut self, is_alone: bool) -> Result<Connection, sqlx::Error> {
+    /// Tries again if the connection broke or the transaction was a deadlock victim: nothing has been written in
+    /// it yet.
+    async fn connection_in_transaction(&mut self, is_alone: bool) -> Result<Connection, sqlx::Error> {
         let mut attempts = 1;
         loop {
             let mut connection = match self.connection.take() {
@@ -254,9 +181,7 @@ impl Writer {
                 connection.set_long(is_alone);
                 return Ok(connection);
             };
-            if roll_back(&mut connection, &error).await != RolledBack::Failed {
-                self.connection = Some(connection);
-            }
+            self.roll_back(connection, Some(&error)).await;
             if attempts == MAX_BEGIN_ATTEMPTS || !engine_error::can_begin_again(&error) {
                 return Err(error);
             }
@@ -265,112 +190,69 @@ impl Writer {
         }
     }
 
-    /// Runs a batch, and returns its outcome for the `callers` that commit. Keeps the connection if it can be
-    /// used again.
-    async fn attempt(&mut self, connection: Connection, first: Begin, callers: &mut Vec<Commit>) -> Outcome {
-        let Some((mut connection, ran)) = self.lend_to_all(connection, first, callers).await else {
-            return Outcome::NotDone("the connection was lost".into());
-        };
-        let (outcome, is_usable) = match ran {
-            Ok(()) => {
-                let step = traces::of_the_first(callers.iter().map(|commit| &commit.step));
-                self.commit(&mut connection).instrument(step).await
-            }
-            Err(error) => {
-                tracing::error!(%error, "writing failed");
-                let is_usable = roll_back(&mut connection, &error).await != RolledBack::Failed;
-                (not_done(&error), is_usable)
-            }
-        };
-        if is_usable {
-            self.connection = Some(connection);
-        }
-        outcome
-    }
-
-    /// Commits, and returns whether the connection can be used again.
-    async fn commit(&self, connection: &mut Connection) -> (Outcome, bool) {
+    /// Commits.
+    ///
+    /// # Errors
+    /// [`Failure::Unavailable`] if nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was.
+    pub(super) async fn commit(&mut self, mut connection: Connection) -> Result<(), Failure> {
         let Err(error) = connection.command(self.target.commit()).await else {
-            return (Outcome::Committed, true);
+            self.connection = Some(connection);
+            self.committed.send_replace(());
+            return Ok(());
         };
         tracing::error!(%error, "commit failed");
         if engine_error::is_disk_full(&error) {
             self.out_of_room.send_replace(Some(Instant::now()));
         }
-        match (&self.target, roll_back(connection, &error).await) {
-            (_, RolledBack::Failed) => (Outcome::Unknown, false),
-            (Target::Sqlite { .. }, RolledBack::Now) => (not_done(&error), true),
-            (_, _) if engine_error::is_uncommitted(&error) => (not_done(&error), true),
-            (Target::Sqlite { .. }, RolledBack::Before) => (Outcome::Unknown, true),
+        let is_certain = match (self.roll_back(connection, Some(&error)).await, &self.target) {
+            (RolledBack::Failed, _) => false,
+            (RolledBack::Now, Target::Sqlite { .. }) => true,
             // PostgreSQL also accepts a rollback after a commit, and does nothing.
-            (Target::Postgres(..), _) => (Outcome::Unknown, false),
+            _ => engine_error::is_uncommitted(&error),
+        };
+        if is_certain {
+            return Err(Failure::Unavailable(engine_error::reason(&error).into()));
         }
+        self.connection = None;
+        Err(Failure::NotCommitted)
     }
 
-    /// Lends the connection to the first caller and then to each waiting one. Returns it, and whether all
-    /// went well; `None` if it did not come back.
-    async fn lend_to_all(
+    /// Rolls the transaction back, which may have `failed`, and keeps the connection if it can be used again. If it
+    /// is broken, the engine rolls back by itself.
+    pub(super) async fn roll_back(
         &mut self,
         mut connection: Connection,
-        first: Begin,
-        callers: &mut Vec<Commit>,
-    ) -> Option<(Connection, Result<(), sqlx::Error>)> {
-        let mut next = Some(first);
-        let mut lent = 0;
-        while let Some(Begin { is_alone, places, granted, step }) = next {
-            if lent > 0
-                && let Err(error) = connection.command(NEXT_WRITE).instrument(step).await
-            {
-                return Some((connection, Err(error)));
-            }
-            lent += 1;
-            drop(places);
-            let (transaction, returned) = Transaction::on(connection);
-            // If the caller has gone, this drops the transaction, which gives the connection back.
-            drop(granted.send(Ok(transaction)));
-            let Returned { connection: back, commit } = returned.await.ok()?;
-            connection = back;
-            match commit {
-                Some(caller) => callers.push(caller),
-                None => {
-                    // Fails if a disk error has already rolled the whole transaction back.
-                    if let Err(error) = connection.command(UNDO_WRITE).await {
-                        return Some((connection, Err(error)));
-                    }
-                }
-            }
-            let may_join = !is_alone && lent < MAX_BATCH_SIZE;
-            next = if may_join { self.waiting() } else { None };
+        failed: Option<&sqlx::Error>,
+    ) -> RolledBack {
+        if matches!(failed, Some(sqlx::Error::Io(_))) {
+            return RolledBack::Failed;
         }
-        Some((connection, Ok(())))
+        let rolled_back = match connection.command("ROLLBACK").await {
+            Ok(()) => RolledBack::Now,
+            Err(sqlx::Error::Database(error)) if error.message().contains("no transaction is active") => {
+                RolledBack::Before
+            }
+            Err(error) => {
+                tracing::error!(%error, "rollback failed");
+                return RolledBack::Failed;
+            }
+        };
+        self.connection = Some(connection);
+        rolled_back
+    }
+
+    /// Closes the connection. Later transactions are refused.
+    pub(super) async fn close(&mut self) {
+        self.is_closed = true;
+        if let Some(connection) = self.connection.take() {
+            connection.close().await;
+        }
     }
 }
 
-fn not_done(error: &sqlx::Error) -> Outcome {
-    Outcome::NotDone(engine_error::reason(error).into())
-}
-
-#[derive(PartialEq)]
-enum RolledBack {
+pub(super) enum RolledBack {
     Now,
     /// The engine had already rolled back.
     Before,
     Failed,
-}
-
-/// Rolls the transaction back. If the connection is broken, the engine does so by itself.
-async fn roll_back(connection: &mut Connection, failed: &sqlx::Error) -> RolledBack {
-    if matches!(failed, sqlx::Error::Io(_)) {
-        return RolledBack::Failed;
-    }
-    match connection.command("ROLLBACK").await {
-        Ok(()) => RolledBack::Now,
-        Err(sqlx::Error::Database(error)) if error.message().contains("no transaction is active") => {
-            RolledBack::Before
-        }
-        Err(error) => {
-            tracing::error!(%error, "rollback failed");
-            RolledBack::Failed
-        }
-    }
 }

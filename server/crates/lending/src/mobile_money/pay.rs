@@ -59,11 +59,6 @@ impl InSets for Request {
     /// `None` for a request that is lost.
     type Done = Option<Accepted>;
 
-    /// All requests change the float, so one lane enters all waiting ones together.
-    fn lane(&self) -> &'static str {
-        ""
-    }
-
     async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Self::Done> {
         let mut books = Books::open(set, connection).await?;
         let results = set.iter().map(|request| Ok(books.enter(request))).collect();

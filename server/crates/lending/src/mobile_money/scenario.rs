@@ -108,7 +108,7 @@ impl MobileMoney {
         change.check()?;
         let entry = Entry::of(EventKind::ScenarioChanged);
         trail
-            .write(self.database.begin_alone().await?, [entry], async move |connection: &mut Connection| {
+            .write(self.database.begin().await?, [entry], async move |connection: &mut Connection| {
                 change.apply(connection).await?;
                 read(connection).await
             })

@@ -117,10 +117,6 @@ const CLAIM: &str = "
 impl InSets for Claim {
     type Done = Claimed;
 
-    fn lane(&self) -> &str {
-        &self.request.loan_id
-    }
-
     async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Claimed> {
         let mut found = find(set, connection).await?;
         let (mut keyed, mut loan_ids) = (Vec::new(), Vec::new());

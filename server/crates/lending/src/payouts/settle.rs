@@ -150,10 +150,6 @@ impl InSets for Settlement {
     /// The payout, and whether this has settled it.
     type Done = Option<(Kept, bool)>;
 
-    fn lane(&self) -> &str {
-        &self.transaction_id
-    }
-
     async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Self::Done> {
         let copy = DataCopy::of(connection).await?;
         let is_current = |settlement: &Self| settlement.result.as_ref().is_none_or(|(of, _)| *of == copy);
