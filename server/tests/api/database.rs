@@ -164,12 +164,11 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
     let (breaks_commit, undo) = if test_store::is_postgres() {
         let trigger = "
             CREATE FUNCTION owe() RETURNS trigger LANGUAGE plpgsql
-                AS 'BEGIN INSERT INTO debt VALUES (''nobody''); RETURN NULL; END';
+                AS 'BEGIN INSERT INTO debt (staff_id) VALUES (''nobody''); RETURN NULL; END';
             CREATE TRIGGER owe AFTER INSERT ON payout EXECUTE FUNCTION owe()";
         (trigger, "DROP TRIGGER owe ON payout")
     } else {
-        let trigger =
-            "CREATE TRIGGER owe AFTER INSERT ON payout BEGIN INSERT INTO debt VALUES ('nobody'); END";
+        let trigger = "CREATE TRIGGER owe AFTER INSERT ON payout BEGIN INSERT INTO debt (staff_id) VALUES ('nobody'); END";
         (trigger, "DROP TRIGGER owe")
     };
     app.write(breaks_commit).await.unwrap();

@@ -166,8 +166,8 @@ proptest! {
         option in prop::sample::select(options()),
         value in text(),
     ) {
-        let typed = [format!("{option}={value}")];
-        let line = ["mkopo".to_owned(), "serve".to_owned()].into_iter().chain(typed.clone());
+        let typed = ["serve".to_owned(), format!("{option}={value}")];
+        let line = std::iter::once("mkopo".to_owned()).chain(typed.clone());
         if let Err(error) = CommandLine::try_parse_from(line) {
             let refused = CommandLine::setting_error(&error, &typed);
             let is_sentence = |sentence: String| sentence.starts_with(&option) && sentence.lines().count() == 1;
@@ -178,8 +178,8 @@ proptest! {
 
 #[test]
 fn a_log_filter_at_which_its_parser_would_panic_is_refused() {
-    let typed = ["--log=\u{2000}\u{1e950}=".to_owned()];
-    let line = ["mkopo".to_owned(), "serve".to_owned()].into_iter().chain(typed.clone());
+    let typed = ["serve", "--log=\u{2000}\u{1e950}="].map(str::to_owned);
+    let line = std::iter::once("mkopo".to_owned()).chain(typed.clone());
     let error = CommandLine::try_parse_from(line).err().unwrap();
     let sentence = CommandLine::setting_error(&error, &typed).unwrap();
     assert!(sentence.starts_with("--log") && sentence.contains("give a level such as info"), "{sentence}");
