@@ -120,7 +120,7 @@ test('a team elsewhere makes, tests, publishes and edits a slice with nothing bu
   });
   await timed('its tests, in the shell of that portal', async () => {
     expect(await run('npm', ['test'])).toMatch(/Tests +\d+ passed/);
-    expect(await kit(['check'])).toBe(`mfe-repayments 0.1.0 will load in ${mkopo.url}.\n`);
+    expect(await kit(['check'])).toContain(`mfe-repayments 0.1.0 will load in ${mkopo.url}.\n`);
   });
   await timed('the first build is published, and is in the menu', async () => {
     const told = await run('npm', ['run', 'publish'], { MKOPO_DEPLOY_TOKEN: token });
