@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import semver from 'semver';
 import { misfitsOf } from '../build/slice-problems.mjs';
-import { run as build } from './build.mjs';
+import { run as build, builtManifest, isBuilt } from './build.mjs';
 import { portalAt, readList } from './portal.mjs';
 import { Refusal } from './refusal.mjs';
-import { builtManifest, isBuilt, portalOf, readSlicePackage } from './slice-package.mjs';
+import { portalOf, readSlicePackage } from './slice-package.mjs';
 
 /** Says whether the slice's build will load in a portal, in the words with which the portal would refuse it. */
 export async function run(args) {

@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 /** The command of a slice's repository. */
-import { readFileSync } from 'node:fs';
-import semver from 'semver';
 import { Refusal } from './refusal.mjs';
 
 const COMMANDS = {
@@ -19,9 +17,10 @@ const COMMANDS = {
 const INSECURE =
   '--insecure (or MKOPO_INSECURE=true) sends the deploy token to an address without TLS that is not on this machine.';
 
-const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-if (!semver.satisfies(process.version, engines.node)) {
-  console.error(`mfe-kit: this is Node.js ${process.versions.node}, and ${engines.node} is needed.`);
+// As in `engines` of package.json, which a slice's container does not have.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`mfe-kit: this is Node.js ${process.versions.node}, and 20.19 or later is needed.`);
   process.exit(1);
 }
 

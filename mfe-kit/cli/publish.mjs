@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { run as build } from './build.mjs';
+import { run as build, isBuilt } from './build.mjs';
 import { portalAt } from './portal.mjs';
 import { Refusal } from './refusal.mjs';
-import { isBuilt, portalOf, readSlicePackage } from './slice-package.mjs';
+import { portalOf, readSlicePackage } from './slice-package.mjs';
 import { authorizationFor, upload } from './upload.mjs';
 
 /** Builds the slice, and publishes the build with the slice's deploy token. */

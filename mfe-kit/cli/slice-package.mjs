@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MANIFEST } from '../build/manifest.mjs';
 import { Refusal } from './refusal.mjs';
 
 /** The package of the slice in a folder. */
@@ -12,19 +11,8 @@ export function readSlicePackage(folder = process.cwd()) {
   return { folder, ...content };
 }
 
-/** The manifest of the build in `dist/`; `undefined` if there is none. */
-export function builtManifest({ folder }) {
-  const file = join(folder, 'dist', MANIFEST);
-  return existsSync(file) ? readJson(file) : undefined;
-}
-
-/** Returns whether `dist/` is taken as it is: in CI (`CI=true`), if it has a build of this version. */
-export function isBuilt(slicePackage) {
-  if (process.env.CI !== 'true') return false;
-  return builtManifest(slicePackage)?.metaData?.buildInfo?.buildVersion === slicePackage.version;
-}
-
-function readJson(file) {
+/** What a JSON file has. */
+export function readJson(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch ({ message }) {
