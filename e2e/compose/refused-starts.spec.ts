@@ -17,7 +17,7 @@ for (const [what, options, sentence] of [
   [
     'a volume that can not be written',
     ['--user', '10002:10002'],
-    /^mkopo: can't lock \/data\/.*MKOPO_DATA_DIR/,
+    /^mkopo: can't lock \/data\/.* its folder must exist and be writable/,
   ],
   [
     'a secret’s file that is not there',
