@@ -37,6 +37,19 @@ async function payOut(page: Page, customer: string) {
 const card = (page: Page) => page.getByRole('region', { name: 'Story' });
 const step = (page: Page, text: RegExp) => card(page).getByRole('listitem').filter({ hasText: text });
 
+/** Runs a check in a wide light window, and in a narrow dark one. */
+async function inEachLook(page: Page, height: number, check: () => Promise<void>) {
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 375],
+  ] as const)
+    await test.step(`${colorScheme}, ${width} px`, async () => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height });
+      await check();
+    });
+}
+
 test('a guest opens a link, and the card ticks the steps of a refusal as they happen', async ({
   page,
   mkopo,
@@ -55,15 +68,7 @@ test('a guest opens a link, and the card ticks the steps of a refusal as they ha
   await expect(page.getByRole('button', { name: 'Story, finished' })).toBeVisible();
   await card(page).getByRole('button', { name: 'Keep for 7 days' }).click();
   await expect(card(page).getByRole('button', { name: 'Keep for 7 days' })).toBeHidden();
-  for (const [colorScheme, width] of [
-    ['light', 1280],
-    ['dark', 375],
-  ] as const)
-    await test.step(`${colorScheme}, ${width} px`, async () => {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.setViewportSize({ width, height: 800 });
-      await expectAccessible(page);
-    });
+  await inEachLook(page, 800, () => expectAccessible(page));
 
   await page.goto(`${mkopo.url}/open/unknown`);
   await expect(page.getByRole('heading', { name: 'This link is not known' })).toBeVisible();
@@ -149,14 +154,8 @@ test('the operator tells a story on the console, and makes a link there', async 
   await page.getByLabel('Story').selectOption('lost-answer');
   await page.getByRole('button', { name: 'Make a link' }).click();
   await expect(page.locator('#link')).toContainText('/open/');
-  for (const [colorScheme, width] of [
-    ['light', 1280],
-    ['dark', 375],
-  ] as const)
-    await test.step(`${colorScheme}, ${width} px`, async () => {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.setViewportSize({ width, height: 900 });
-      await expectAccessible(page);
-      await expectTidyLayout(page);
-    });
+  await inEachLook(page, 900, async () => {
+    await expectAccessible(page);
+    await expectTidyLayout(page);
+  });
 });

@@ -14,13 +14,12 @@ use super::folder_lock;
 use anyhow::{Context, anyhow, bail, ensure};
 use base::{clock::Clock, engine_error::reason};
 use lending::events::{self, COMMAND_LINE, EventKind, NewEvent};
-use serde_json::{Value, json};
 use settings::StoreSettings;
 use sqlx::{
     ConnectOptions, Connection as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
-use store::{Connection, Database, query, query_scalar, rows, sandboxes::SandboxDatabases};
+use store::{Connection, Database, listed, query, query_scalar, rows, sandboxes::SandboxDatabases};
 
 /// The database and the backup file.
 #[derive(clap::Args, Debug)]
@@ -191,18 +190,13 @@ async fn keep_trail(database: &Path, restored: &Database) -> anyhow::Result<()> 
         for statement in END_ALL {
             query(statement).execute(&mut *connection).await?;
         }
-        query(KEEP_TOKENS).bind(set(tokens.unwrap_or_default())).execute(&mut *connection).await?;
+        query(KEEP_TOKENS).bind(listed(tokens.unwrap_or_default())).execute(&mut *connection).await?;
         let kept = if sandboxes.is_some() { Vec::new() } else { stored };
-        query(KEEP_SANDBOXES).bind(set(kept)).execute(&mut *connection).await?;
+        query(KEEP_SANDBOXES).bind(listed(kept)).execute(&mut *connection).await?;
         rows::insert(connection, "sandbox", &sandboxes.unwrap_or_default()).await?;
         Ok(event.add(connection).await?)
     });
     Ok(adding.await?)
-}
-
-/// The `ids` as the set of a statement.
-fn set(ids: Vec<String>) -> String {
-    ids.into_iter().map(|id| json!({ "id": id })).collect::<Value>().to_string()
 }
 
 /// Merges the log of the new copy into its file, which gets the database's name without it, and checks the file.

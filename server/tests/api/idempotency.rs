@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode};
 use futures::future::join_all;
 use lending::{mobile_money::Outcome, payouts};
 use serde_json::json;
-use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
 use crate::{
     test_app::{Answer, TestApp, disbursement_of, payout, wait_until, waiting, with_headers},
@@ -394,7 +394,7 @@ async fn an_expired_key_that_is_used_again_while_it_is_being_deleted_is_kept_on_
     let agent = app.sign_in("agent").await;
     agent.disburse_with_key(&agent.waiting_loan().await, KEY).await;
     let tomorrow = app.sandbox.clock.now().plus(Duration::from_hours(25));
-    let mut other = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut other = test_store::connection(app.data_dir()).await;
     let use_again = format!("BEGIN; UPDATE idempotency_key SET created_at = {}", tomorrow.0);
     sqlx::raw_sql(AssertSqlSafe(use_again)).execute(&mut other).await.unwrap();
     let used = async {

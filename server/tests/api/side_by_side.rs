@@ -7,7 +7,7 @@ use axum::http::{Method, StatusCode};
 use futures::future::join_all;
 use lending::mobile_money::{Outcome, Refusal};
 use serde_json::{Value, json};
-use sqlx::{Connection, PgConnection};
+use sqlx::PgConnection;
 
 use crate::{
     test_app::{Answer, TestApp, wait_until},
@@ -93,7 +93,7 @@ async fn a_loan_that_somebody_holds_stalls_its_own_calls_only_on_postgresql() {
     let loans = approve(&app, 12, 20_000, |number| format!("+2547120070{number:02}")).await;
     let agent = app.sign_in("agent").await;
     let held = loans[0]["loan_id"].as_str().unwrap();
-    let mut connection = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut connection = test_store::connection(app.data_dir()).await;
     let lock = format!("BEGIN; SELECT 1 FROM loan WHERE loan_id = '{held}' FOR UPDATE");
     sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut connection).await.unwrap();
     let began = Instant::now();
@@ -122,7 +122,7 @@ async fn a_key_that_somebody_holds_stalls_no_other_payout_on_postgresql() {
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
     let accepted = app.as_time_passes(agent.disburse_with_key(&loans[0], "held")).await;
     assert_eq!(accepted.status, StatusCode::ACCEPTED);
-    let mut connection = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut connection = test_store::connection(app.data_dir()).await;
     let lock = "BEGIN; SELECT 1 FROM idempotency_key WHERE idempotency_key = 'held' FOR UPDATE";
     sqlx::raw_sql(lock).execute(&mut connection).await.unwrap();
     let began = Instant::now();
@@ -151,7 +151,7 @@ async fn outcomes_are_changed_in_a_transaction_of_their_own_on_postgresql() {
     const WAITS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
                          AND query LIKE '%UPDATE mobile_money_scenario SET default%' AND pid <> pg_backend_pid() AND wait_event_type = 'Lock'";
     let app = TestApp::start().await;
-    let mut payments = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut payments = test_store::connection(app.data_dir()).await;
     let lock = "BEGIN; SELECT 1 FROM mobile_money_scenario FOR UPDATE";
     sqlx::raw_sql(lock).execute(&mut payments).await.unwrap();
     let free = app.occupy_writer().await;
@@ -220,9 +220,8 @@ const CLAIM_AS_BEFORE: &str = "
 async fn a_server_of_the_release_before_and_new_ones_claim_each_loan_once_on_postgresql() {
     let servers = servers().await;
     let loans = approve(&servers[0], 60, 20_000, |number| format!("+2547120040{number:02}")).await;
-    let url = test_store::url(servers[0].data_dir()).unwrap();
     let before = async {
-        let mut connection = PgConnection::connect(&url).await.unwrap();
+        let mut connection = test_store::connection(servers[0].data_dir()).await;
         let mut claimed = 0;
         // From the other end, so that the two meet.
         for loan in loans.iter().rev() {
@@ -265,7 +264,7 @@ async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing_on_post
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let loan = app.approve_loan(20_000, "+254712005000").await;
-    let mut connection = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut connection = test_store::connection(app.data_dir()).await;
     sqlx::raw_sql("BEGIN; UPDATE session SET ended_at = 1").execute(&mut connection).await.unwrap();
     let ending = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
@@ -284,7 +283,7 @@ async fn a_call_that_waits_for_a_reset_pays_nothing_on_postgresql() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let loan = agent.waiting_loan().await;
-    let mut connection = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut connection = test_store::connection(app.data_dir()).await;
     sqlx::raw_sql("BEGIN; SELECT 1 FROM staff FOR UPDATE").execute(&mut connection).await.unwrap();
     let until_one_waits_for = async |what: &str| {
         wait_until(what, async || app.count(&format!("{WAIT} '{what}'")).await == 1).await;
@@ -313,7 +312,7 @@ async fn claims_of_loans_that_somebody_locks_in_the_wrong_order_are_tried_again_
     let loans = approve(&app, 2, 20_000, |number| format!("+25471200600{number}")).await;
     let mut ids: Vec<&str> = loans.iter().map(|loan| loan["loan_id"].as_str().unwrap()).collect();
     ids.sort_unstable();
-    let mut connection = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut connection = test_store::connection(app.data_dir()).await;
     // Locks the loans in the wrong order, the set of the calls being between the two.
     let lock =
         |id: &str| sqlx::AssertSqlSafe(format!("SELECT 1 FROM loan WHERE loan_id = '{id}' FOR UPDATE"));

@@ -55,6 +55,11 @@ pub fn url(folder: &Path) -> Option<String> {
     is_postgres().then(|| url_of(&database_of(folder, None)))
 }
 
+/// A connection of somebody else to the database of `folder`, on PostgreSQL.
+pub async fn connection(folder: &Path) -> PgConnection {
+    PgConnection::connect(&url(folder).unwrap()).await.unwrap()
+}
+
 /// The database of `folder`, created if needed.
 pub async fn open(folder: &Path) -> Database {
     match url(folder) {

@@ -25,7 +25,7 @@ mod writer;
 
 pub use connection::Connection;
 pub use database::{Database, Load};
-pub use query::{Fetched, Query, QueryAs, Value, Values, query, query_as, query_scalar};
+pub use query::{Fetched, Query, QueryAs, Value, Values, listed, query, query_as, query_scalar};
 pub use transaction::Transaction;
 
 // For `stored_as_text`.

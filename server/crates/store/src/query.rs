@@ -6,6 +6,8 @@
 use std::pin::pin;
 
 use futures::{TryStreamExt, future::ready};
+use serde::Serialize;
+use serde_json::json;
 use sqlx::{
     Arguments as _, AssertSqlSafe, Encode, FromRow, Postgres, SqlSafeStr, SqlStr, Sqlite, Type,
     error::BoxDynError,
@@ -122,6 +124,11 @@ values!(A first, B second, C third, D fourth, E fifth);
 values!(A first, B second, C third, D fourth, E fifth, F sixth);
 values!(A first, B second, C third, D fourth, E fifth, F sixth, G seventh);
 values!(A first, B second, C third, D fourth, E fifth, F sixth, G seventh, H eighth);
+
+/// The value for a statement that takes ids: a list of them, each under `id`, for `json_each`.
+pub fn listed(ids: impl IntoIterator<Item: Serialize>) -> String {
+    ids.into_iter().map(|id| json!({ "id": id })).collect::<serde_json::Value>().to_string()
+}
 
 /// A statement that returns the number of affected rows.
 #[must_use = "a statement does nothing until it is run"]

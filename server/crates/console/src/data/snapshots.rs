@@ -8,7 +8,7 @@ use crate::refusal::ConsoleRefusal;
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::{Entry, EventKind, Trail};
 use store::{
-    Connection, query, query_as, query_scalar,
+    Connection, listed, query, query_as, query_scalar,
     rows::{self, Rows},
 };
 use worlds::sandboxes::Sandbox;
@@ -150,8 +150,7 @@ impl Credentials {
 
     /// Ends all sessions and codes but these.
     async fn end_others(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
-        let sessions = self.sessions.into_iter().map(|id| json!({ "id": id })).collect::<Value>();
-        query(END_OTHER_SESSIONS).bind(sessions.to_string()).execute(&mut *connection).await?;
+        query(END_OTHER_SESSIONS).bind(listed(self.sessions)).execute(&mut *connection).await?;
         let code = |(id, wrong_tries)| json!({ "id": id, "wrong_tries": wrong_tries });
         let codes = self.codes.into_iter().map(code).collect::<Value>().to_string();
         query(END_OTHER_CODES).bind(&codes).execute(&mut *connection).await?;

@@ -24,7 +24,7 @@ use base::{
     error::{Failure, FailureFormat},
     ids::{LoanId, PayoutId, StaffId},
 };
-use store::{Connection, Database, query, query_as, query_scalar, sweep};
+use store::{Connection, Database, listed, query, query_as, query_scalar, sweep};
 
 /// The time for which a key is stored.
 const KEY_LIFETIME: Duration = Duration::from_hours(24);
@@ -266,7 +266,7 @@ impl LockedKeys {
         if records.is_empty() {
             return Ok(Self { by_payout, others });
         }
-        let asked = records::listed(records.iter().map(|record| &record.id));
+        let asked = listed(records.iter().map(|record| &record.id));
         let keys: Vec<Stored> = query_as(OF_PAYOUTS)
             .bind(&asked)
             .locking("FOR NO KEY UPDATE SKIP LOCKED")

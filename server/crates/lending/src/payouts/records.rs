@@ -6,10 +6,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use serde_json::{
-    Value, json,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::PayoutStatus;
 use crate::lists;
@@ -19,7 +16,7 @@ use base::{
     ids::{ApproverId, CustomerId, LoanId, PayoutId, StaffId, TransactionId},
     kes::Kes,
 };
-use store::{Connection, Database, query_as, query_scalar};
+use store::{Connection, Database, listed, query_as, query_scalar};
 
 /// A payout in the history, with the fields of the contract.
 #[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
@@ -156,11 +153,6 @@ pub(crate) const LATEST_FAILED: &str = select_records!(
 /// The record of one payout.
 pub async fn record(connection: &mut Connection, payout_id: &PayoutId) -> Result<Record, Failure> {
     Ok(query_as(ONE).bind(payout_id).fetch_one(connection).await?)
-}
-
-/// A list of ids for a statement.
-pub(super) fn listed(ids: impl IntoIterator<Item: Serialize>) -> String {
-    ids.into_iter().map(|id| json!({ "id": id })).collect::<Value>().to_string()
 }
 
 /// The records of these payouts.

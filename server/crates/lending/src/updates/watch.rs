@@ -6,14 +6,13 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Seen, Updates};
 use crate::rules::{self, PortalRules};
 use base::error::Failure;
-use store::{Connection, query_as, query_scalar, version::Version};
+use store::{Connection, listed, query_as, query_scalar, version::Version};
 use web::ready_body::Digest;
 
 /// Poll interval for changes made by other servers.
@@ -140,11 +139,9 @@ async fn end_sessions(
     reader: &mut Connection,
     open: &[(Arc<str>, Arc<str>)],
 ) -> Result<(), Failure> {
-    let asked: Vec<Value> = open.iter().map(|(session_id, _)| json!({ "id": &**session_id })).collect();
-    let still_open: Vec<String> = query_scalar(STILL_OPEN)
-        .bind_all((Value::from(asked).to_string(), updates.0.world.clock.now()))
-        .fetch_all(reader)
-        .await?;
+    let asked = listed(open.iter().map(|(session_id, _)| &**session_id));
+    let still_open: Vec<String> =
+        query_scalar(STILL_OPEN).bind_all((asked, updates.0.world.clock.now())).fetch_all(reader).await?;
     let still_open: HashSet<String> = still_open.into_iter().collect();
     updates.end(open.iter().map(|(id, _)| &**id).filter(|id| !still_open.contains(*id)));
     Ok(())

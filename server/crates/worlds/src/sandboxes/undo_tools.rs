@@ -11,13 +11,13 @@ use lending::{events::Trail, mobile_money::ScenarioChange, world::stored_clock};
 /// # Errors
 /// [`Failure::Unavailable`]; the next start does what is left.
 pub(super) async fn undo_tools(sandbox: &Sandbox) -> Result<(), Failure> {
-    let are_off = !sandbox.settings.allows_tools();
-    let is_forwarded = sandbox.provider.is_some();
+    let removes_faults = !sandbox.settings.allows_tools();
+    let puts_back = removes_faults || sandbox.provider.is_some();
     let mut reader = sandbox.database.read().await?;
-    let clock = (are_off || is_forwarded) && stored_clock(&mut reader).await? != Setting::default();
-    let faults = are_off && !faults::all(&mut reader).await?.is_empty();
+    let clock = puts_back && stored_clock(&mut reader).await? != Setting::default();
+    let faults = removes_faults && !faults::all(&mut reader).await?.is_empty();
     drop(reader);
-    let scenario = (are_off || is_forwarded) && !sandbox.mobile_money.scenario().await?.is_plain();
+    let scenario = puts_back && !sandbox.mobile_money.scenario().await?.is_plain();
     if !clock && !faults && !scenario {
         return Ok(());
     }
