@@ -135,10 +135,7 @@ async fn a_change_of_the_name_alone_keeps_a_phone_number_that_was_changed_meanwh
     let free = app.occupy_writer_and(change).await;
     let name = json!({"first_name": "Grace", "last_name": "Maina", "phone_number": before});
     let mut save = pin!(put(&agent, "/profile", name));
-    while app.sandbox.database.load().writes_waiting == 0 {
-        assert!(futures::poll!(&mut save).is_pending());
-        tokio::task::yield_now().await;
-    }
+    app.run_until_it_waits(&mut save).await;
     free.send(()).unwrap();
     let saved = save.await.json();
     assert_eq!((&saved["first_name"], &saved["phone_number"]), (&json!("Grace"), &json!("+254712999888")));

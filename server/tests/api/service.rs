@@ -50,10 +50,7 @@ async fn a_call_that_a_shutdown_cuts_off_is_not_said_to_have_done_nothing() {
     let agent = app.sign_in("agent").await;
     let free = app.occupy_writer().await;
     let mut call = pin!(agent.post("/api/v1/auth/logout", None));
-    while app.sandbox.database.load().writes_waiting == 0 {
-        assert!(futures::poll!(&mut call).is_pending());
-        tokio::task::yield_now().await;
-    }
+    app.run_until_it_waits(&mut call).await;
     let (answer, ()) = tokio::join!(call, app.sandbox.tasks.end(Duration::ZERO));
     assert_eq!(answer.kind(), "503 not_known");
     free.send(()).unwrap();

@@ -1,14 +1,37 @@
 //! The handling of logs and spans, which is decided once for all threads of the process.
 
-use std::{cell::RefCell, io::Write, sync::Once};
+use std::{
+    cell::{Cell, RefCell},
+    io::Write,
+    sync::Once,
+};
 
+use tracing::{Subscriber, span};
 use tracing_subscriber::{
-    Layer, filter::dynamic_filter_fn, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+    Layer,
+    filter::dynamic_filter_fn,
+    layer::{Context, SubscriberExt as _},
+    registry::LookupSpan,
+    util::SubscriberInitExt as _,
 };
 
 thread_local! {
     /// The log of this thread, while it is captured.
     static CAPTURED: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+    static WRITES_OF_CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the times that calls got in line for the writer.
+struct CountWrites;
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for CountWrites {
+    fn on_new_span(&self, span: &span::Attributes<'_>, id: &span::Id, context: Context<'_, S>) {
+        let is_of_call =
+            || context.span_scope(id).is_some_and(|mut scope| scope.any(|span| span.name() == "call"));
+        if span.metadata().name() == "wait for the writer" && is_of_call() {
+            WRITES_OF_CALLS.set(WRITES_OF_CALLS.get() + 1);
+        }
+    }
 }
 
 struct CaptureWriter;
@@ -34,7 +57,11 @@ pub fn install() {
             .without_time()
             .with_writer(|| CaptureWriter)
             .with_filter(dynamic_filter_fn(|_, _| CAPTURED.with_borrow(Option::is_some)));
-        tracing_subscriber::registry().with(everything).with(traces::layer().unwrap()).init();
+        tracing_subscriber::registry()
+            .with(everything)
+            .with(traces::layer().unwrap())
+            .with(CountWrites)
+            .init();
     });
 }
 
@@ -47,4 +74,9 @@ pub fn capture() {
 /// The log that was captured.
 pub fn captured() -> String {
     String::from_utf8(CAPTURED.take().unwrap()).unwrap()
+}
+
+/// The number of times that calls of this thread got in line for the writer. What background tasks write does not count.
+pub fn writes_of_calls() -> u64 {
+    WRITES_OF_CALLS.get()
 }

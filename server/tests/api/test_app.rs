@@ -241,6 +241,15 @@ impl TestApp {
         free
     }
 
+    /// Runs `call`, whose test has one thread, until it waits for the writer.
+    pub async fn run_until_it_waits<T>(&self, call: &mut (impl Future<Output = T> + Unpin)) {
+        let before = subscriber::writes_of_calls();
+        while subscriber::writes_of_calls() == before {
+            assert!(futures::poll!(&mut *call).is_pending());
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Runs statements in the database, in one transaction.
     pub async fn write(&self, sql: impl Into<String>) -> Result<(), Failure> {
         let sql = sqlx::AssertSqlSafe(sql.into());
