@@ -60,7 +60,8 @@ impl<'a> Told<'a> {
     /// Pays a loan out, and returns the status.
     async fn pay(&self, session: &str, loan_id: &str) -> u16 {
         let loan = self.loan(session, loan_id).await;
-        self.app.as_time_passes(self.given.disburse(session, &loan)).await.status.as_u16()
+        let sandbox = self.app.in_sandbox(&self.given.name).await;
+        sandbox.as_time_passes(self.given.disburse(session, &loan)).await.status.as_u16()
     }
 }
 
@@ -130,7 +131,7 @@ async fn two_people_at_once_are_told_to_the_end_on_live_screens() {
     let loan = told.loan(&agent, "LN-KIPTOO").await;
     let both =
         async { tokio::join!(told.given.disburse(&agent, &loan), told.given.disburse(&supervisor, &loan)) };
-    let (first, second) = app.as_time_passes(both).await;
+    let (first, second) = app.in_sandbox(&told.given.name).await.as_time_passes(both).await;
     let statuses = BTreeSet::from([first.status.as_u16(), second.status.as_u16()]);
     assert_eq!(statuses, BTreeSet::from([200, 409]));
     told.done(4).await;

@@ -35,6 +35,7 @@ use tokio::{
     sync::{OnceCell, OwnedRwLockWriteGuard, oneshot},
 };
 use tower::ServiceExt;
+use worlds::sandboxes::Name;
 
 use crate::{contract, security_headers, subscriber, test_store};
 
@@ -211,6 +212,13 @@ impl TestApp {
         tokio::time::sleep(Duration::from_millis(2)).await;
         let write = self.sandbox.database.write(async |_: &mut Connection| Ok(()));
         _ = tokio::time::timeout(PATIENCE, write).await;
+    }
+
+    /// The service with another of its sandboxes in the place of `main`: time passes as fast as that one writes.
+    pub async fn in_sandbox(&self, name: &str) -> Self {
+        let name = Name::parse(name).unwrap();
+        let found = self.sandbox.server.sandboxes.find(&self.sandbox.server, &name).await.unwrap();
+        Self { sandbox: found.sandbox.clone(), ..self.clone() }
     }
 
     /// Advances the clock by `time`, and reconciles the payouts that are due then.
