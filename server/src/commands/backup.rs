@@ -1,5 +1,7 @@
 //! `mkopo data backup` and `mkopo data restore`: all data to or from a file or a pipe.
 
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::{
     ffi::OsString,
     fs::{self, File},
@@ -47,8 +49,8 @@ const LOGS: [&str; 3] = ["-wal", "-shm", "-journal"];
 const COUNT_MIGRATIONS: &str = "SELECT count(*) FROM _sqlx_migrations";
 
 /// Writes a consistent copy of the data to a new file or to standard output. The file gets its name only
-/// when it is complete, checked and synced to disk. The database is only read, in one transaction, so that
-/// a service may keep running.
+/// when it is complete, checked and synced to disk. The database is read in one transaction, so that a service may
+/// keep running.
 pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
     let database = settings.store.database_file()?;
     let file = settings.file;
@@ -61,21 +63,26 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
         .await
         .map_err(said_once)
         .with_context(|| format!("can't open the database {}", database.display()))?;
-    let copied = async {
-        let beside = if is_piped { &database } else { &file };
-        // Backups may run at the same time, and beside a restore.
-        let (mut copy, part) = Part::create(with_suffix(beside, &format!(".part-{}", process::id())))?;
-        let path = part.to_str().context("its path is not valid UTF-8")?;
-        sqlx::query(COPY).bind(path).execute(&mut data).await?;
-        check(&part).await?;
-        if is_piped {
-            io::copy(&mut copy, &mut io::stdout().lock())?;
-            return Ok(());
-        }
-        copy.sync_all()?;
-        rename(&part, &file)
+    let (beside, place) = if is_piped {
+        (&database, format!("the folder of {}", database.display()))
+    } else {
+        (&file, name.clone())
     };
-    copied.await.with_context(|| format!("can't write to {name}"))?;
+    // Backups may run at the same time, and beside a restore.
+    let part = Part::create(with_suffix(beside, &format!(".part-{}", process::id())));
+    let (mut copy, part) = part.with_context(|| format!("can't write to {place}"))?;
+    let copied = async {
+        let path = part.to_str().context("its path is not valid UTF-8")?;
+        sqlx::query(COPY).bind(path).execute(&mut data).await.map_err(said_once)?;
+        check(&part).await
+    };
+    copied.await.with_context(|| format!("can't copy the database {}", database.display()))?;
+    let written = if is_piped {
+        io::copy(&mut copy, &mut io::stdout().lock()).map(|_| ()).map_err(anyhow::Error::from)
+    } else {
+        copy.sync_all().map_err(anyhow::Error::from).and_then(|()| rename(&part, &file))
+    };
+    written.with_context(|| format!("can't write to {name}"))?;
     data.close().await?;
     eprintln!("Backed up all data to {name}.");
     Ok(())
@@ -103,7 +110,8 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     }
     let restored = Database::open(&part).await;
     let restored = restored.map_err(|error| anyhow!("can't restore {name}: {}", reason(&error)))?;
-    let kept = keep_trail(&database, &restored).await;
+    let sandboxes = SandboxDatabases::in_folder(settings.store.data_dir.join("sandboxes"));
+    let kept = keep_trail(&database, &sandboxes, &restored).await;
     restored.close().await;
     kept.context("the audit trail could not be kept")?;
     complete(&part).await.with_context(|| format!("can't write {}", database.display()))?;
@@ -147,22 +155,36 @@ fn receive(mut from: impl io::Read, database: &Path) -> anyhow::Result<Part> {
         .map_or(Ok(()), fs::create_dir_all)
         .and_then(|()| Part::create(with_suffix(database, ".part")))
         .and_then(|(mut to, part)| {
+            keep_owner(database, &to)?;
             io::copy(&mut from, &mut to)?;
             to.sync_all().map(|()| part)
         })
         .with_context(|| format!("can't write {}", database.display()))
 }
 
+/// Gives a new file the owner of the `database` that it replaces, or else of its folder: the server's user could not open
+/// what root has restored.
+fn keep_owner(database: &Path, new: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    if rustix::process::geteuid().is_root()
+        && let Some(of) = database.ancestors().find_map(|path| fs::metadata(path).ok())
+    {
+        fchown(new, Some(of.uid()), Some(of.gid()))?;
+    }
+    Ok(())
+}
+
 /// Adds to the `restored` data the events in `database` since the backup, and an event for the restore. What has no place
 /// in a backup stays as it is there: the sandboxes, and which deploy tokens were revoked.
-async fn keep_trail(database: &Path, restored: &Database) -> anyhow::Result<()> {
+async fn keep_trail(database: &Path, stored: &SandboxDatabases, restored: &Database) -> anyhow::Result<()> {
     let reading = async {
-        let mut previous: Connection = connect_options(database).read_only(true).connect().await?.into();
+        let mut previous: Connection =
+            connect_options(database).read_only(true).connect().await.map_err(said_once)?.into();
         let events = events::since_backup(&mut previous, &mut restored.read().await?).await;
         let sandboxes = rows::read(&mut previous, SANDBOXES).await;
         let tokens = query_scalar::<String>(TOKENS).fetch_all(&mut previous).await;
         previous.close().await;
-        anyhow::Ok((events.map_err(anyhow::Error::from), sandboxes.ok(), tokens.ok()))
+        anyhow::Ok((events.map_err(said_once), sandboxes.ok(), tokens.ok()))
     };
     // The database is damaged, of an earlier version, or not there.
     let (since, sandboxes, tokens) = reading.await.unwrap_or_else(|error| (Err(error), None, None));
@@ -172,8 +194,7 @@ async fn keep_trail(database: &Path, restored: &Database) -> anyhow::Result<()> 
         }
         Vec::new()
     });
-    let stored = SandboxDatabases::in_folder(database.with_file_name("sandboxes")).sizes().await?;
-    let stored: Vec<String> = stored.into_keys().collect();
+    let stored: Vec<String> = stored.sizes().await?.into_keys().collect();
     if sandboxes.is_none() && !stored.is_empty() {
         eprintln!(
             "The sandboxes are those of the backup: without the previous data, nobody knows the present ones."

@@ -25,7 +25,14 @@ pub fn lock(store: &StoreSettings, instead: &str) -> anyhow::Result<Option<File>
 /// Like [`lock`], for the database in this file.
 pub fn lock_file(database: &Path, instead: &str) -> anyhow::Result<File> {
     let name = real_file(database).with_added_extension("lock");
-    let can_not = || format!("can't lock {}; its folder must exist and be writable", name.display());
+    let can_not = || {
+        let what = if name.exists() {
+            "run this as the user whose file it is"
+        } else {
+            "its folder must exist and be writable"
+        };
+        format!("can't lock {}; {what}", name.display())
+    };
     let file = File::options().create(true).append(true).open(&name).with_context(can_not)?;
     match file.try_lock() {
         Ok(()) => Ok(file),

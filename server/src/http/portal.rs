@@ -4,7 +4,7 @@
 //! Files whose names contain a version or a hash never change and are cached for a year; the page
 //! and `slices.json` are revalidated each time.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use axum::{
     Router,
@@ -42,7 +42,7 @@ pub fn routes(sandbox: &Sandbox) -> Router {
                 .route_service("/kit/", file(folder.join("kit/index.html")))
                 .nest("/kit", kit)
                 .nest_service("/assets", files_in(folder.join("assets")))
-                .nest(SLICES_FOLDER, builds(Router::new().fallback_service(files_in(folder.join("slices")))))
+                .nest(SLICES_FOLDER, builds(bundled_builds(&folder.join("slices"))))
                 .fallback_service(page(Router::new().fallback_service(file(folder.join(shell_build::PAGE)))))
         }
         None => Router::new()
@@ -64,6 +64,21 @@ pub fn routes(sandbox: &Sandbox) -> Router {
 
 fn nothing() -> Router {
     Router::new().fallback(async || Failure::NotFound)
+}
+
+fn bundled_builds(folder: &Path) -> Router {
+    Router::new().fallback_service(files_in(folder.to_owned())).layer(middleware::from_fn(revalidate_entries))
+}
+
+/// These names have no hash, and the portal's folder may have other files of the same version later.
+async fn revalidate_entries(request: Request, next: Next) -> Response {
+    let is_entry =
+        ["/mf-manifest.json", "/remoteEntry.js"].iter().any(|name| request.uri().path().ends_with(name));
+    let mut response = next.run(request).await;
+    if is_entry {
+        response.headers_mut().insert(header::CACHE_CONTROL, REVALIDATE);
+    }
+    response
 }
 
 /// A missing file of a slice must be answered with 404, not with the shell's page.
@@ -213,7 +228,7 @@ async fn set_headers(sandbox: Sandbox, request: Request, next: Next) -> Response
         .is_some_and(|media_type| media_type.as_bytes().starts_with(b"text/html"));
     let never_changes = never_changes && !is_page;
     let cached = if never_changes && response.status().is_success() { CACHE_FOR_A_YEAR } else { REVALIDATE };
-    response.headers_mut().insert(header::CACHE_CONTROL, cached);
+    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(cached);
     charset::add(response.headers_mut());
     // Files in these folders are no pages: the page's policy (0.7 KB) applies to its scripts and styles.
     // A 304 gets the policy, too: it has no media type, and its policy replaces the browser's cached one. A published

@@ -116,7 +116,11 @@ async fn a_restore_over_damaged_data_keeps_the_sandboxes_of_the_backup() {
     app.set_console(Method::POST, "/sandboxes", json!({"name": "kept"})).await;
     assert!(run("backup", app.data_dir(), &file).await.status.success());
     app.sandbox.close(Duration::ZERO).await;
-    std::fs::write(app.data_dir().join("mkopo.db"), "damaged").unwrap();
+    // The sandboxes are in the data folder, wherever a link there leads.
+    let damaged = folder.path().join("damaged.db");
+    std::fs::write(&damaged, "damaged").unwrap();
+    std::fs::remove_file(app.data_dir().join("mkopo.db")).unwrap();
+    std::os::unix::fs::symlink(&damaged, app.data_dir().join("mkopo.db")).unwrap();
     let restored = run("restore", app.data_dir(), &file).await;
     let said = String::from_utf8_lossy(&restored.stderr);
     assert!(said.contains("The sandboxes are those of the backup"), "{said}");
@@ -191,10 +195,17 @@ async fn a_failed_backup_or_restore_prints_one_line_and_changes_nothing() {
     };
     std::fs::write(&file, "something else").unwrap();
     let nowhere = folder.path().join("nowhere");
+    let cut_off = tempfile::tempdir().unwrap();
+    assert!(run("backup", app.data_dir(), &cut_off.path().join("mkopo.db")).await.status.success());
+    let data = std::fs::File::options().write(true).open(cut_off.path().join("mkopo.db")).unwrap();
+    data.set_len(8192).unwrap();
     let errors = [
         error("backup", app.data_dir(), &file).await,
         error("backup", app.data_dir(), &nowhere.join("monday.db")).await,
         error("backup", &nowhere, &folder.path().join("tuesday.db")).await,
+        error("backup", cut_off.path(), &file.with_extension("part"))
+            .await
+            .replace(cut_off.path().to_str().unwrap(), "[cut off]"),
         error("restore", &nowhere, &file).await,
         error("restore", &nowhere, &folder.path().join("tuesday.db")).await,
     ];
@@ -206,6 +217,7 @@ async fn a_failed_backup_or_restore_prints_one_line_and_changes_nothing() {
     mkopo: [folder]/monday.db already exists; choose another file name
     mkopo: can't write to [folder]/nowhere/monday.db: No such file or directory (os error 2)
     mkopo: can't open the database [folder]/nowhere/mkopo.db: unable to open database file
+    mkopo: can't copy the database [cut off]/mkopo.db: database disk image is malformed
     mkopo: [folder]/monday.db is not a valid backup of Mkopo's data: file is not a database
     mkopo: can't read [folder]/tuesday.db: No such file or directory (os error 2)
     mkopo: MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore

@@ -427,10 +427,11 @@ fn an_unusable_data_folder_stops_the_start() {
     let damaged = folder.path().join("damaged");
     std::fs::create_dir(&damaged).unwrap();
     std::fs::write(damaged.join("mkopo.db"), "this is not a database, despite its name").unwrap();
-    for data_dir in [file.clone(), file.join("under"), no_database, no_secret, damaged] {
+    for data_dir in [file.clone(), file.join("under"), no_database, no_secret, damaged.clone()] {
         let said = start_with("MKOPO_DATA_DIR", data_dir.to_str().unwrap());
         assert!(!said.contains("jwt.secret") || said.contains("can't read"), "{said}");
-        assert!(said.contains("MKOPO_DATA_DIR") && said.contains(data_dir.to_str().unwrap()), "{said}");
+        let way_out = if data_dir == damaged { "is damaged; restore a backup" } else { "MKOPO_DATA_DIR" };
+        assert!(said.contains(way_out) && said.contains(data_dir.to_str().unwrap()), "{said}");
     }
 }
 

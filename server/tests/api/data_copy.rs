@@ -86,12 +86,20 @@ async fn a_copy_in_another_database_behaves_the_same() {
 }
 
 #[test]
-fn a_missing_database_is_not_copied() {
+fn a_missing_or_damaged_database_is_not_copied() {
     let folder = tempfile::tempdir().unwrap();
     let url = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
     let said = error_line(&copy(&url("old.db"), &url("new.db")));
     assert_eq!(said, format!("mkopo: can't copy {}: the file does not exist", url("old.db")));
     assert!(!folder.path().join("old.db").exists());
+
+    std::fs::write(folder.path().join("old.db"), "no database, although it is a file of some length")
+        .unwrap();
+    let said = error_line(&copy(&url("old.db"), &url("new.db")));
+    assert!(
+        said.ends_with("is damaged; restore a backup (`mkopo data restore`): file is not a database"),
+        "{said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

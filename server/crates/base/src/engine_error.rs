@@ -62,8 +62,10 @@ fn sqlite_code(error: &dyn sqlx::error::DatabaseError) -> Option<u32> {
 const SQLITE_BUSY: u32 = 5;
 const SQLITE_READONLY: u32 = 8;
 const SQLITE_IOERR: u32 = 10;
+const SQLITE_CORRUPT: u32 = 11;
 const SQLITE_FULL: u32 = 13;
 const SQLITE_CANTOPEN: u32 = 14;
+const SQLITE_NOTADB: u32 = 26;
 
 /// Returns whether the database, the connection or a lock caused the error, and not the statement, so that a
 /// retry may succeed.
@@ -100,6 +102,16 @@ fn postgres(error: &sqlx::Error) -> Option<&PgDatabaseError> {
 /// a deadlock. The write can be repeated.
 fn is_conflict(error: &sqlx::Error) -> bool {
     postgres(error).is_some_and(|error| matches!(error.code(), "40001" | "40P01"))
+}
+
+/// Returns whether the database file is damaged, or is none.
+pub fn is_damaged(error: &sqlx::Error) -> bool {
+    match (postgres(error), error) {
+        (None, sqlx::Error::Database(error)) => {
+            matches!(sqlite_code(&**error), Some(SQLITE_CORRUPT | SQLITE_NOTADB))
+        }
+        _ => false,
+    }
 }
 
 /// Returns whether the disk has no room for the write.

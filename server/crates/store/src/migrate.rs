@@ -52,12 +52,15 @@ pub(super) async fn are_applied(
     migrator: &Migrator,
 ) -> Result<bool, sqlx::Error> {
     let applied: Vec<(i64, Vec<u8>)> = match query_as(APPLIED).fetch_all(connection).await {
-        // It has no tables.
-        Err(sqlx::Error::Database(_)) => return Ok(false),
+        Err(sqlx::Error::Database(error)) if lacks_table(&*error) => return Ok(false),
         applied => applied?,
     };
     let known = migrator.iter().map(|migration| (migration.version, migration.checksum.to_vec()));
     Ok(applied.into_iter().eq(known))
+}
+
+fn lacks_table(error: &dyn sqlx::error::DatabaseError) -> bool {
+    error.code().as_deref() == Some("42P01") || error.message().starts_with("no such table")
 }
 
 async fn apply_missing(connection: &mut Connection, migrator: &Migrator) -> Result<(), sqlx::Error> {

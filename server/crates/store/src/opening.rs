@@ -3,7 +3,7 @@
 use std::{io, path::Path, time::Duration};
 
 use anyhow::anyhow;
-use base::engine_error::reason;
+use base::engine_error::{is_damaged, reason};
 use sqlx::{
     ConnectOptions, Connection as _, Executor,
     migrate::{MigrateError, Migrator},
@@ -224,6 +224,9 @@ fn sentence(error: sqlx::Error, store: &str, setting: &str) -> anyhow::Error {
             "another program has had {store} locked for {} s: start again when it has ended",
             START_TIMEOUT.as_secs()
         ),
+        error if is_damaged(error) => {
+            anyhow!("{store} is damaged; restore a backup (`mkopo data restore`): {}", reason(error))
+        }
         error => {
             anyhow!("can't open {store}; set {setting} to one that can be written: {}", reason(error))
         }
