@@ -14,7 +14,7 @@ mod story;
 mod terminal;
 mod user;
 
-use std::process::ExitCode;
+use std::{collections::HashSet, process::ExitCode};
 
 use clap::{
     CommandFactory, Parser,
@@ -106,6 +106,22 @@ impl CommandLine {
         } else {
             format!("{setting} can't be '{value}': {reason}.")
         })
+    }
+}
+
+/// Warns of variables that look like settings and are those of no command, such as misspelt ones.
+fn warn_of_unknown_variables() {
+    let mut known = HashSet::new();
+    let mut commands = vec![CommandLine::command()];
+    while let Some(command) = commands.pop() {
+        known
+            .extend(command.get_arguments().filter_map(|argument| argument.get_env().map(ToOwned::to_owned)));
+        commands.extend(command.get_subcommands().cloned());
+    }
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("MKOPO_") && !known.contains(&name) {
+            tracing::warn!(variable = %name.display(), "no setting has this name");
+        }
     }
 }
 

@@ -22,6 +22,7 @@ const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
 /// Runs the command.
 pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     let log = log::init(&settings)?;
+    super::warn_of_unknown_variables();
     open_files::allow_more();
     let portal = listen(settings.listen, "MKOPO_LISTEN").await?;
     let console = match settings.console_listen() {

@@ -406,6 +406,22 @@ fn on_postgresql_the_shared_secrets_are_required() {
 }
 
 #[test]
+fn a_variable_that_is_no_setting_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = serve();
+    command.arg("--data-dir").arg(folder.path()).env("MKOPO_PAYOUT_MAXIMUM", "5000");
+    let mut service = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let log = BufReader::new(service.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let start: Vec<_> = log.take_while(|line| !line.contains("listening")).collect();
+    service.kill().unwrap();
+    service.wait().unwrap();
+    assert!(
+        start.iter().any(|line| line.contains("no setting") && line.contains("MKOPO_PAYOUT_MAXIMUM")),
+        "{start:?}"
+    );
+}
+
+#[test]
 fn a_taken_port_stops_the_start() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
