@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{Router, http::Method, middleware, routing::any};
+use axum::{Router, handler::Handler, http::Method, middleware, routing::any};
 use tower_http::cors::CorsLayer;
 
 use crate::{
@@ -90,4 +90,5 @@ fn api() -> Router {
         .layer(middleware::from_fn(api_call::public))
         .merge(signed_in)
         .merge(live)
+        .method_not_allowed_fallback(edge::method_not_allowed.layer(middleware::from_fn(api_call::public)))
 }

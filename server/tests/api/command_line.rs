@@ -205,8 +205,8 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_BEHIND_TLS can't be 'maybe': give true or false.
     mkopo: MKOPO_ROLLBACK_MINUTES can't be '0': give whole minutes from 1 to 10080.
     mkopo: MKOPO_STORIES can't be '/no/such/folder': give a folder that exists.
-    mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter, without characters that can't be seen.
-    mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter, without characters that can't be seen.
+    mkopo: MKOPO_BRAND can't be ' ': give a name of 1 to 64 characters that can be seen.
+    mkopo: MKOPO_PRODUCT can't be '': give a name of 1 to 64 characters that can be seen.
     mkopo: MKOPO_TIME_ZONE can't be 'Nairobi': give the name of an IANA time zone such as Africa/Nairobi.
     mkopo: MKOPO_TIME_ZONE can't be 'AfricaNairobi': give the name of an IANA time zone such as Africa/Nairobi.
     mkopo: MKOPO_PORTAL_DIR can't be '/no/such/folder': give a folder that exists.
@@ -602,7 +602,7 @@ async fn an_account_that_could_be_mistaken_for_another_is_not_added() {
     assert_snapshot!(error_line(&taken), @"mkopo: the account could not be opened: Another account has this phone number.");
     let refused = add("Achieng\u{202e}", "0712 345 678").await;
     let said = String::from_utf8_lossy(&refused.stderr);
-    let reason = "give a name of at least one letter, without characters that can't be seen";
+    let reason = "give a name of 1 to 64 characters that can be seen";
     assert!(!refused.status.success() && said.contains("--first-name") && said.contains(reason), "{said:?}");
     let accounts = app.console(Method::GET, "/staff", None).await.json();
     assert_eq!(accounts.as_array().unwrap().len(), 4, "those of the demo");

@@ -97,7 +97,7 @@ async fn an_invalid_time_is_rejected_and_changes_nothing() {
     assert_snapshot!(failures.join("\n"), @r#"
     422 invalid_request: "-2h" is not a duration such as 90s, 15m, 12h or 2d.
     422 invalid_request: "a while" is not a duration such as 90s, 15m, 12h or 2d.
-    422 invalid_request: "tomorrow" is not a time such as 2026-11-14T09:00:00Z.
+    422 invalid_request: "tomorrow" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z.
     422 invalid_request: The clock can be set to the years 2006 to 2099.
     422 invalid_request: The clock can be set to the years 2006 to 2099.
     422 invalid_request: The request body is invalid: invalid type: string, expected a boolean at line 1 column 15.

@@ -84,12 +84,17 @@ async fn failures_and_faults_are_listed() {
     let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503});
     app.set_console(Method::POST, "/faults", fault).await;
     app.call(Method::GET, "/api/v1/auth/me", None).await;
+    app.call(Method::DELETE, "/api/v1/auth/me", None).await;
     let calls = traffic(&app).await;
     let listed =
         calls.iter().map(|call| json!([call["status"], call["response_body"]["code"], call["fault"]]));
     assert_eq!(
         listed.collect::<Value>(),
-        json!([[503, "injected_fault", "status"], [401, "no_session", null]])
+        json!([
+            [405, "method_not_allowed", null],
+            [503, "injected_fault", "status"],
+            [401, "no_session", null]
+        ])
     );
 }
 

@@ -208,6 +208,7 @@ fn failures() -> Vec<Failure> {
         F::SumTooLarge,
         F::MalformedJson(any()),
         F::InvalidRequest(any()),
+        F::InvalidField { field: any(), text: any() },
         F::BadValue(any()),
         F::UnsupportedMediaType,
         F::EncodedBody,

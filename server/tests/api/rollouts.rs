@@ -184,6 +184,8 @@ async fn a_rollout_is_promoted_or_aborted_and_the_trail_says_so() {
     publish_for(&app, "percent=10").await;
     assert_eq!(act(&app, "abort").await.json()["rollout"], Value::Null);
     assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
+    let of_no_slice = app.console(Method::POST, "/slices/mfe-nothing/hold", None).await;
+    assert_eq!(of_no_slice.failure().1, "slice_not_found");
     for gone in ["promote", "abort", "hold"] {
         assert_eq!(act(&app, gone).await.failure().2, "There is no rollout of mfe-loans.");
     }

@@ -419,7 +419,7 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
     a field that is unknown
       wrong.yaml:2: unknown field `colour`, expected one of `title`, `text`, `seed`, `clock`, `screens`, `staff`, `loans`, `scenario`, `faults`, `settings`, `slices`, `breaks`, `steps`
     a time that is none
-      wrong.yaml:2: clock.now: "yesterday" is not a time such as 2026-11-14T09:00:00Z.
+      wrong.yaml:2: clock.now: "yesterday" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z.
     a seed that is none
       wrong.yaml:2: seed: seed must be a whole number from 0 to 4294967295, or `empty`.
     an unknown outcome

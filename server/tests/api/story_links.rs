@@ -164,6 +164,8 @@ async fn a_link_that_makes_no_sandbox_says_why() {
     assert_eq!(app.console(Method::DELETE, &path, None).await.status, StatusCode::NO_CONTENT);
     assert_eq!(app.console(Method::DELETE, &path, None).await.failure().1, "link_not_found");
     app.clock.advance(Duration::from_mins(61));
+    let unreadable = Link { app: &app, id: String::new(), path: "/open/%ff".to_owned() };
+    assert_eq!(unreadable.page().await.failure().1, "not_found");
     for (link, status, sentence) in [
         (&used_up, 410, "This link is used up"),
         (&over, 410, "This link is over"),

@@ -98,14 +98,18 @@ impl UnixMillis {
     }
 }
 
+/// In ms since 1970.
+const YEARS_1_TO_9998: std::ops::Range<i64> = -62_135_596_800_000..253_370_764_800_000;
+
 impl std::str::FromStr for UnixMillis {
     type Err = String;
 
-    /// Parses RFC 3339 with any offset.
+    /// Parses RFC 3339 with any offset. In another zone, the time has four digits for its year, too.
     fn from_str(text: &str) -> Result<Self, String> {
-        let moment: Timestamp =
-            text.parse().map_err(|_| format!("{text:?} is not a time such as 2026-11-14T09:00:00Z"))?;
-        Ok(Self(moment.as_millisecond()))
+        let moment = text.parse().map(|moment: Timestamp| Self(moment.as_millisecond()));
+        moment.ok().filter(|moment| YEARS_1_TO_9998.contains(&moment.0)).ok_or_else(|| {
+            format!("{text:?} is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z")
+        })
     }
 }
 

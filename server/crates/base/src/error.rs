@@ -58,6 +58,10 @@ pub enum Failure {
     /// The JSON does not have the fields of this call.
     #[error("The request body is invalid: {0}.")]
     InvalidRequest(String),
+    /// A field of the body has the wrong type.
+    #[error("The request body is invalid: {field}: {text}.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    InvalidField { field: String, text: String },
     /// A value is not valid for this call; the text says which values are.
     #[error("{0}.")]
     BadValue(String),
@@ -127,7 +131,7 @@ impl Failure {
             F::Refused(refusal) => refusal.status_and_code(),
             F::NoRoom => (StatusCode::INSUFFICIENT_STORAGE, "no_room"),
             F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
-            F::InvalidRequest(_) | F::BadValue(_) | F::BadField { .. } => {
+            F::InvalidRequest(_) | F::InvalidField { .. } | F::BadValue(_) | F::BadField { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")
             }
             F::SumTooLarge => (StatusCode::UNPROCESSABLE_ENTITY, "sum_too_large"),
@@ -165,7 +169,7 @@ impl Failure {
         }
     }
 
-    /// The field of the request that the failure is about, if any.
+    /// The known field that the failure is about, if any.
     pub fn field(&self) -> Option<&'static str> {
         match self {
             Self::BadField { field, .. } => Some(field),
@@ -206,7 +210,7 @@ impl Failure {
             message: &'a str,
             code: &'static str,
             #[serde(skip_serializing_if = "Option::is_none")]
-            field: Option<&'static str>,
+            field: Option<&'a str>,
             request_id: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
             result_code: Option<&'a str>,
@@ -230,7 +234,7 @@ impl Failure {
             error: &text,
             message: &text,
             code,
-            field: self.field(),
+            field: if let Self::InvalidField { field, .. } = self { Some(field) } else { self.field() },
             request_id: &format.request_id,
             result_code,
             record,

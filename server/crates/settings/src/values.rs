@@ -161,12 +161,11 @@ pub fn time_zone(text: &str) -> Result<TimeZone, &'static str> {
     zone.ok_or("give the name of an IANA time zone such as Africa/Nairobi")
 }
 
-/// A name without characters that can't be seen.
+/// A name of 1 to 64 characters, all of which can be seen.
 pub fn name(text: &str) -> Result<String, &'static str> {
     let name = text.trim();
-    let is_name = !name.is_empty() && base::text::is_plain(name);
-    let advice = "give a name of at least one letter, without characters that can't be seen";
-    is_name.then(|| name.to_owned()).ok_or(advice)
+    let is_name = !name.is_empty() && name.chars().count() <= 64 && base::text::is_plain(name);
+    is_name.then(|| name.to_owned()).ok_or("give a name of 1 to 64 characters that can be seen")
 }
 
 /// A filter in the syntax of `tracing`.

@@ -257,5 +257,7 @@ pub(super) async fn go_live(
 }
 
 fn running(slice: &SliceBuilds) -> Result<&Rollout, Failure> {
-    slice.rollout.as_ref().ok_or_else(|| SliceRefusal::NoRollout(slice.name.clone()).into())
+    let is_known = !slice.builds.is_empty();
+    let refusal = if is_known { SliceRefusal::NoRollout } else { SliceRefusal::SliceNotFound };
+    slice.rollout.as_ref().ok_or_else(|| refusal(slice.name.clone()).into())
 }

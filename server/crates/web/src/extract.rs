@@ -56,11 +56,22 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         if contains_nul(&bytes) {
             return Err(Failure::InvalidRequest("a string contains the character NUL".to_owned()));
         }
-        let Object(body) = serde_json::from_slice(&bytes).map_err(|error| {
-            let text = without_values(&error.to_string());
-            if error.is_data() { Failure::InvalidRequest(text) } else { Failure::MalformedJson(text) }
+        let mut json = serde_json::Deserializer::from_slice(&bytes);
+        let Object(body) = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let field = error.path().iter().last().map(ToString::to_string);
+            refused(error.inner(), field)
         })?;
+        json.end().map_err(|error| refused(&error, None))?;
         Ok(Self(body))
+    }
+}
+
+fn refused(error: &serde_json::Error, field: Option<String>) -> Failure {
+    let text = without_values(&error.to_string());
+    match field {
+        _ if !error.is_data() => Failure::MalformedJson(text),
+        Some(field) => Failure::InvalidField { field: shown(&field, 300), text },
+        None => Failure::InvalidRequest(text),
     }
 }
 

@@ -67,7 +67,7 @@ impl AccountToOpen {
     /// [`Failure::BadField`].
     pub fn checked(self) -> Result<NewAccount, Failure> {
         let name = |field: &'static str, name: String| {
-            let text = format!("{field} must have at least one letter, and none that can't be seen");
+            let text = format!("{field} must have 1 to 64 characters that can be seen");
             values::name(&name).map_err(|_| Failure::bad_field(field, text))
         };
         let Self { email, username, first_name, last_name, phone_number, role, password } = self;

@@ -4,7 +4,7 @@ use std::{collections::HashMap, net::IpAddr, sync::Arc, time::Duration};
 
 use axum::{
     Extension, Router,
-    extract::{Path, RawQuery},
+    extract::RawQuery,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response, Result},
     routing::get,
@@ -24,7 +24,10 @@ use lending::{
     auth::{client_address::ClientAddress, limits::network},
     events::Trail,
 };
-use web::notice::{self, escaped};
+use web::{
+    extract::Path,
+    notice::{self, escaped},
+};
 use worlds::sandboxes::{LONGEST_EXPIRY, OfLink, Sandbox, Wish};
 
 /// The time for which a page that is sent again leads to the same sandbox.

@@ -19,9 +19,6 @@ use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone:
 use settings::values;
 use store::{Connection, query, query_as};
 
-/// The maximum length of a first or last name, in characters.
-const MAX_NAME: usize = 64;
-
 /// An account, as its owner sees it.
 #[derive(Debug, Serialize, sqlx_macros::FromRow)]
 pub(super) struct Profile {
@@ -77,10 +74,8 @@ impl ProfileChange {
     /// The change with valid values, and the password that was given.
     fn checked(self, staff_id: StaffId, now: UnixMillis) -> Result<(Checked, Option<Password>), Failure> {
         let name = |field: &'static str, text: &str| {
-            let name = values::name(text).ok().filter(|name| name.chars().count() <= MAX_NAME);
-            name.ok_or_else(|| {
-                let text = format!("{field} must have 1 to {MAX_NAME} characters that can be seen");
-                Failure::bad_field(field, text)
+            values::name(text).map_err(|_| {
+                Failure::bad_field(field, format!("{field} must have 1 to 64 characters that can be seen"))
             })
         };
         let first_name = name("first_name", &self.first_name)?;
