@@ -88,27 +88,36 @@ async fn an_invalid_loan_is_rejected_and_none_is_approved() {
         json!({"loan": {"loan_status": "DISBURSED"}}),
         json!({"loan": {"interest_rate": -1}}),
         json!({"loan": {"term": 0}}),
+        json!({"loan": {"loan_id": "a/b"}}),
+        json!({"loan": {"loan_id": ".."}}),
+        json!({"loan": {"customer_id": "a/b"}}),
         json!({"loan": {"approved_at": "today"}}),
         json!({"loan": {"approved_at": "0000-01-01T00:00:00+14:00"}}),
+        json!({"loan": {"loan_updated_at": "today"}}),
         json!({"loan": {"amount": 5000}}),
     ] {
-        let refusal = app.console(Method::POST, "/loans", Some(body)).await.refusal();
-        failures.push(refusal.split(", expected one of").next().unwrap().to_owned());
+        let refused = app.console(Method::POST, "/loans", Some(body)).await;
+        let text = refused.refusal().split(", expected one of").next().unwrap().to_owned();
+        failures.push(format!("{text} Field: {}", refused.body()["field"]));
     }
     assert_snapshot!(failures.join("\n"), @r#"
-    422 invalid_request: count must be between 1 and 1000.
-    422 invalid_request: count must be between 1 and 1000.
-    422 invalid_request: Only one loan can have a loan_id.
-    422 invalid_request: total_loan_amount must be between 1 and 1,000,000,000,000.
-    422 invalid_request: total_loan_amount must be between 1 and 1,000,000,000,000.
-    422 invalid_request: The request body is invalid: total_loan_amount: invalid type: string, expected i64 at line 1 column 35.
-    422 invalid_request: customer_phone_number must be a Kenyan mobile number such as +254712345678.
-    422 invalid_request: loan_status can only be APPROVED.
-    422 invalid_request: interest_rate must be between 0 and 1000 percent.
-    422 invalid_request: term must be between 1 and 1200 months.
-    422 invalid_request: "today" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z.
-    422 invalid_request: "0000-01-01T00:00:00+14:00" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z.
-    422 invalid_request: The request body is invalid: unknown field `amount`
+    422 invalid_request: count must be between 1 and 1000. Field: "count"
+    422 invalid_request: count must be between 1 and 1000. Field: "count"
+    422 invalid_request: Only one loan can have a loan_id. Field: "loan_id"
+    422 invalid_request: total_loan_amount must be between 1 and 1,000,000,000,000. Field: "total_loan_amount"
+    422 invalid_request: total_loan_amount must be between 1 and 1,000,000,000,000. Field: "total_loan_amount"
+    422 invalid_request: The request body is invalid: total_loan_amount: invalid type: string, expected i64 at line 1 column 35. Field: "total_loan_amount"
+    422 invalid_request: customer_phone_number must be a Kenyan mobile number such as +254712345678. Field: "customer_phone_number"
+    422 invalid_request: loan_status can only be APPROVED. Field: "loan_status"
+    422 invalid_request: interest_rate must be between 0 and 1000 percent. Field: "interest_rate"
+    422 invalid_request: term must be between 1 and 1200 months. Field: "term"
+    422 invalid_request: loan_id and customer_id must have 1 to 64 characters, no slash, and not only dots. Field: "loan_id"
+    422 invalid_request: loan_id and customer_id must have 1 to 64 characters, no slash, and not only dots. Field: "loan_id"
+    422 invalid_request: loan_id and customer_id must have 1 to 64 characters, no slash, and not only dots. Field: "customer_id"
+    422 invalid_request: "today" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z. Field: "approved_at"
+    422 invalid_request: "0000-01-01T00:00:00+14:00" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z. Field: "approved_at"
+    422 invalid_request: "today" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z. Field: "loan_updated_at"
+    422 invalid_request: The request body is invalid: amount: unknown field `amount` Field: "amount"
     "#);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), before);
 }

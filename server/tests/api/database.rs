@@ -59,6 +59,7 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
         }
     }
     assert!(refused > 0, "the disk was not full");
+    assert_eq!(app.call(Method::GET, "/readyz", None).await.status, StatusCode::SERVICE_UNAVAILABLE);
     app.assert_every_shilling_is_accounted_for().await;
 
     app.write("PRAGMA max_page_count = 1000000").await.unwrap();
@@ -70,6 +71,23 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
         assert_eq!(agent.records_of(loan).await[0]["status"], "COMPLETED");
     }
     app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL"]
+async fn a_server_whose_payouts_have_no_room_on_the_disk_is_not_ready_on_postgresql() {
+    const FULL: &str = "
+        CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE 'no space left on device' USING ERRCODE = 'disk_full'; END $$;
+        CREATE TRIGGER full_disk BEFORE INSERT ON payout FOR EACH ROW EXECUTE FUNCTION full_disk()";
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let is_ready = async || app.call(Method::GET, "/readyz", None).await.status == StatusCode::OK;
+    app.write(FULL).await.unwrap();
+    assert!(is_ready().await);
+    assert_eq!(agent.disburse(&loan).await.status, StatusCode::SERVICE_UNAVAILABLE);
+    wait_until("not ready", async || !is_ready().await).await;
 }
 
 #[tokio::test]

@@ -4,7 +4,10 @@ use axum::http::{Method, StatusCode};
 use base::{kes::Kes, phone::Msisdn};
 use futures::future::join_all;
 use insta::assert_snapshot;
-use lending::mobile_money::{Answer, MAGIC, Outcome, Payment, Refusal, Status};
+use lending::mobile_money::{
+    Answer, MAGIC, Outcome, Payment, Refusal,
+    Verdict::{NotReceived, Paid, Refused},
+};
 use serde_json::{Value, json};
 use store::version::DataCopy;
 
@@ -215,7 +218,7 @@ async fn requests_at_once_are_paid_in_order_as_long_as_there_is_enough() {
     let payments = amounts.iter().map(|amount| money.pay(payment(&format!("of-{amount}"), *amount)));
     let answers = join_all(payments).await;
     let paid: Vec<bool> =
-        answers.iter().map(|answer| matches!(answer.as_ref().unwrap(), Answer::Paid { .. })).collect();
+        answers.iter().map(|answer| matches!(answer.as_ref().unwrap(), Answer::Result(Paid(_)))).collect();
     assert_eq!(paid, [true, false, true, false, true, false]);
     assert_eq!(money.scenario().await.unwrap().float, Kes(0));
 }
@@ -227,8 +230,9 @@ async fn requests_at_once_to_one_phone_all_count_towards_its_daily_limit() {
     let money = &app.sandbox.mobile_money;
     let payments = (0..5).map(|n| money.pay(payment(&n.to_string(), [200_000, 150_000][n % 2])));
     let answers: Vec<Answer> = join_all(payments).await.into_iter().map(Result::unwrap).collect();
-    let paid = answers.iter().filter(|answer| matches!(answer, Answer::Paid { .. })).count();
-    let refused = answers.iter().filter(|answer| **answer == Answer::Refused(Refusal::DailyLimit)).count();
+    let paid = answers.iter().filter(|answer| matches!(answer, Answer::Result(Paid(_)))).count();
+    let refused =
+        answers.iter().filter(|answer| **answer == Answer::Result(Refused(Refusal::DailyLimit))).count();
     assert_eq!((paid, refused), (3, 2));
     assert_eq!(money.scenario().await.unwrap().float, Kes(50_000_000 - 500_000));
 }
@@ -238,7 +242,7 @@ async fn one_originator_id_in_requests_at_once_pays_once() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
     let answers = join_all((0..5).map(|_| money.pay(payment("one", 500)))).await;
-    let paid = answers.iter().filter(|answer| matches!(answer, Ok(Answer::Paid { .. }))).count();
+    let paid = answers.iter().filter(|answer| matches!(answer, Ok(Answer::Result(Paid(_))))).count();
     let known = answers.iter().filter(|answer| matches!(answer, Ok(Answer::DuplicateOriginator))).count();
     assert_eq!((paid, known), (1, 4));
 }
@@ -247,7 +251,7 @@ async fn one_originator_id_in_requests_at_once_pays_once() {
 async fn pays_the_most(app: &TestApp, id: &str) -> bool {
     let expires_at = app.clock.now().plus(Duration::from_secs(30));
     let answer = app.sandbox.mobile_money.pay(Payment { expires_at, ..payment(id, 250_000) }).await;
-    matches!(answer.unwrap(), Answer::Paid { .. })
+    matches!(answer.unwrap(), Answer::Result(Paid(_)))
 }
 
 #[tokio::test]
@@ -275,11 +279,13 @@ async fn the_daily_limit_resets_at_midnight_in_the_time_zone_of_the_deployment()
 async fn an_originator_id_pays_once() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
-    let Answer::Paid { receipt } = money.pay(payment("one", 500)).await.unwrap() else { panic!("refused") };
+    let Answer::Result(Paid(receipt)) = money.pay(payment("one", 500)).await.unwrap() else {
+        panic!("refused")
+    };
     assert_eq!(money.pay(payment("one", 500)).await.unwrap(), Answer::DuplicateOriginator);
     assert_eq!(money.pay(payment("one", 700)).await.unwrap(), Answer::DuplicateOriginator);
-    assert_eq!(money.status(&"one".into()).await.unwrap(), Status::Paid { receipt });
-    assert_eq!(money.status(&"two".into()).await.unwrap(), Status::Unknown);
+    assert_eq!(money.status(&"one".into()).await.unwrap(), Some(Paid(receipt)));
+    assert_eq!(money.status(&"two".into()).await.unwrap(), None);
     assert_eq!(money.scenario().await.unwrap().float, Kes(50_000_000 - 500));
 }
 
@@ -288,8 +294,8 @@ async fn an_expired_request_is_not_carried_out() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
     app.clock.advance(Duration::from_secs(30));
-    assert_eq!(money.pay(payment("late", 500)).await.unwrap(), Answer::Void);
-    assert_eq!(money.status(&"late".into()).await.unwrap(), Status::Void);
+    assert_eq!(money.pay(payment("late", 500)).await.unwrap(), Answer::Result(NotReceived));
+    assert_eq!(money.status(&"late".into()).await.unwrap(), Some(NotReceived));
 }
 
 #[tokio::test]
@@ -300,11 +306,13 @@ async fn a_request_that_was_voided_before_it_arrived_is_never_carried_out() {
         let Payment { originator_id, phone_number, amount, copy, .. } = payment(originator_id, 500);
         money.void(originator_id, phone_number, amount, copy).await.unwrap()
     };
-    assert_eq!(void("early").await, Status::Void);
-    assert_eq!(money.pay(payment("early", 500)).await.unwrap(), Answer::Void);
-    assert_eq!(money.status(&"early".into()).await.unwrap(), Status::Void);
-    let Answer::Paid { receipt } = money.pay(payment("paid", 500)).await.unwrap() else { panic!("refused") };
-    assert_eq!(void("paid").await, Status::Paid { receipt });
+    assert_eq!(void("early").await, Some(NotReceived));
+    assert_eq!(money.pay(payment("early", 500)).await.unwrap(), Answer::Result(NotReceived));
+    assert_eq!(money.status(&"early".into()).await.unwrap(), Some(NotReceived));
+    let Answer::Result(Paid(receipt)) = money.pay(payment("paid", 500)).await.unwrap() else {
+        panic!("refused")
+    };
+    assert_eq!(void("paid").await, Some(Paid(receipt)));
     assert_eq!(money.scenario().await.unwrap().float, Kes(50_000_000 - 500));
 }
 
@@ -318,15 +326,18 @@ async fn queued_outcomes_are_used_in_order_and_survive_a_restart() {
     ];
     app.next_outcomes(&next).await;
     let money = &app.sandbox.mobile_money;
-    assert_eq!(money.pay(payment("1", 500)).await.unwrap(), Answer::Refused(Refusal::MaximumBalance));
+    assert_eq!(money.pay(payment("1", 500)).await.unwrap(), Answer::Result(Refused(Refusal::MaximumBalance)));
     // A magic number does not use the queue.
     let magic = Payment { phone_number: Msisdn::parse("+254700000000").unwrap(), ..payment("2", 500) };
-    assert!(matches!(money.pay(magic).await.unwrap(), Answer::Paid { .. }));
-    assert!(matches!(money.pay(payment("3", 500)).await.unwrap(), Answer::Paid { .. }));
+    assert!(matches!(money.pay(magic).await.unwrap(), Answer::Result(Paid(_))));
+    assert!(matches!(money.pay(payment("3", 500)).await.unwrap(), Answer::Result(Paid(_))));
     let app = app.restart().await;
     let money = &app.sandbox.mobile_money;
-    assert_eq!(money.pay(payment("4", 500)).await.unwrap(), Answer::Refused(Refusal::DebitPartyInvalid));
-    assert!(matches!(money.pay(payment("5", 500)).await.unwrap(), Answer::Paid { .. }));
+    assert_eq!(
+        money.pay(payment("4", 500)).await.unwrap(),
+        Answer::Result(Refused(Refusal::DebitPartyInvalid))
+    );
+    assert!(matches!(money.pay(payment("5", 500)).await.unwrap(), Answer::Result(Paid(_))));
     assert_eq!(money.scenario().await.unwrap().next, []);
 }
 

@@ -3,8 +3,7 @@
 use std::{any::Any, fmt::Display, sync::Arc, time::Duration};
 
 use axum::{
-    extract::FromRequestParts,
-    http::{HeaderValue, StatusCode, header, request::Parts},
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
@@ -252,14 +251,25 @@ pub struct FailureFormat {
     pub problem: bool,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for FailureFormat {
-    type Rejection = Failure;
+/// Handlers can extract a `$type`, which a middleware puts into the request's extensions; `$missing` is the failure
+/// without it.
+#[macro_export]
+macro_rules! from_extensions {
+    ($type:ty, $missing:expr) => {
+        impl<S: Send + Sync> axum::extract::FromRequestParts<S> for $type {
+            type Rejection = $crate::error::Failure;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let format = parts.extensions.get::<Self>().cloned();
-        format.ok_or_else(|| Failure::Internal("the request has no id".to_owned()))
-    }
+            async fn from_request_parts(
+                parts: &mut axum::http::request::Parts,
+                _: &S,
+            ) -> Result<Self, Self::Rejection> {
+                parts.extensions.get::<Self>().cloned().ok_or_else(|| $missing)
+            }
+        }
+    };
 }
+
+from_extensions!(FailureFormat, Failure::internal("the request has no id"));
 
 /// Returns `wait` in seconds, rounded up so that a retry is not too early.
 fn whole_seconds(wait: Duration) -> u64 {

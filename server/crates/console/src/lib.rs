@@ -57,7 +57,7 @@ use axum::{
 
 use self::{
     stories::Stories,
-    view::{ROOT, files, page::Page, under_root},
+    view::{ROOT, files, page::Page, under_root, visit::Visit},
 };
 use ::slices::api as slice_calls;
 use base::error::Failure;
@@ -137,21 +137,31 @@ fn trailing_slash() -> MethodRouter {
         .layer(middleware::from_fn(door::page::add_security_headers))
 }
 
+/// Shows `$page` of the module `$noun`, and does what its forms send without asking first.
+macro_rules! with_form {
+    ($page:expr, $noun:ident) => {
+        get($noun::page::show).post(async move |visit: Visit| {
+            let outcome = $noun::page::perform(&visit).await;
+            visit.after($page, outcome, $noun::page::show).await
+        })
+    };
+}
+
 fn handlers(page: Page) -> MethodRouter {
     match page {
         Page::Overview => get(overview::page::show),
-        Page::Outbox => get(outbox::page::show).post(outbox::page::act),
-        Page::Loans => get(loans::page::show).post(loans::page::act),
+        Page::Outbox => with_form!(page, outbox),
+        Page::Loans => with_form!(page, loans),
         Page::Payouts => get(payouts::page::show),
-        Page::Scenario => get(scenario::page::show).post(scenario::page::act),
-        Page::Faults => get(faults::page::show).post(faults::page::act),
-        Page::Traffic => get(traffic::page::show).post(traffic::page::act),
+        Page::Scenario => with_form!(page, scenario),
+        Page::Faults => with_form!(page, faults),
+        Page::Traffic => with_form!(page, traffic),
         Page::Traces => get(traces::page::show),
         Page::Contract => get(contract::page::show),
         Page::Events => get(events::page::show),
-        Page::Staff => get(staff::page::show).post(staff::page::act),
+        Page::Staff => with_form!(page, staff),
         Page::Data => get(data::page::show).post(data::page::act),
-        Page::Clock => get(clock::page::show).post(clock::page::act),
+        Page::Clock => with_form!(page, clock),
         Page::Sandboxes => get(sandboxes::page::show).post(sandboxes::page::act),
         Page::Stories => get(stories::page::show).post(stories::page::act),
         Page::Slices => get(slices::page::show).post(slices::page::act),

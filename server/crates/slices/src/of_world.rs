@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::{extract::FromRequestParts, http::request::Parts};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -82,12 +81,4 @@ impl Slices {
     }
 }
 
-/// A handler can extract the slices of the world that its call is for.
-impl<S: Send + Sync> FromRequestParts<S> for Slices {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let slices = parts.extensions.get().cloned();
-        slices.ok_or_else(|| Failure::Internal("the request has no slices".to_owned()))
-    }
-}
+base::from_extensions!(Slices, Failure::internal("the request has no slices"));

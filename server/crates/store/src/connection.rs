@@ -12,6 +12,8 @@ use sqlx::{
 };
 use tracing::{Instrument, Span};
 
+use base::engine_error::is_disk_full;
+
 /// The maximum time for PostgreSQL's answer to one statement: a machine or network that does not respond is given
 /// up then, so that the next attempt reaches the server that took over. Longer than a wait for a lock.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,6 +38,8 @@ pub struct Held<DB: sqlx::Database> {
     pub(super) is_pooled: bool,
     /// `true` if its statements may take long.
     is_long: bool,
+    /// `true` if the disk had no room for a statement, until the writer notes it.
+    lacked_room: bool,
 }
 
 pub(super) enum Owner<DB: sqlx::Database> {
@@ -77,7 +81,7 @@ impl<DB: sqlx::Database> DerefMut for Held<DB> {
 
 impl<DB: sqlx::Database> Held<DB> {
     fn of(owner: Owner<DB>, is_pooled: bool) -> Self {
-        Self { owner, is_pooled, is_long: false }
+        Self { owner, is_pooled, is_long: false, lacked_room: false }
     }
 
     pub(super) fn answer_timeout(&self) -> Duration {
@@ -118,6 +122,14 @@ impl Connection {
         }
     }
 
+    /// Whether the disk had no room for a statement, until the writer notes it.
+    pub(super) fn lacked_room(&mut self) -> &mut bool {
+        match self {
+            Self::Sqlite(held) => &mut held.lacked_room,
+            Self::Postgres(held) => &mut held.lacked_room,
+        }
+    }
+
     /// Runs statements without values or rows, in one round trip if the engine allows it.
     pub async fn command(&mut self, sql: impl SqlSafeStr) -> Result<(), sqlx::Error> {
         let sql = sql.into_sql_str();
@@ -134,7 +146,8 @@ impl Connection {
                 }
             }
         };
-        traced(step, pin!(running)).await
+        let done = traced(step, pin!(running)).await;
+        done.inspect_err(|error| *self.lacked_room() |= is_disk_full(error))
     }
 
     /// The step that running `sql` here is.

@@ -32,7 +32,7 @@ const MAX_QUEUED_WRITES: usize = 1024;
 /// The maximum wait for readers when the database is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The time for which the disk counts as full after a commit that it had no room for.
+/// The time for which the disk counts as full after a write that it had no room for.
 const NO_ROOM_TERM: Duration = Duration::from_secs(10);
 
 /// Poll interval for rows of other servers.
@@ -50,7 +50,7 @@ pub struct Database {
     places: Arc<Semaphore>,
     conflicts: Arc<AtomicU64>,
     committed: watch::Sender<()>,
-    /// The time of the last commit that the disk had no room for.
+    /// The time of the last write that the disk had no room for.
     out_of_room: watch::Sender<Option<Instant>>,
 }
 
@@ -250,7 +250,7 @@ impl Database {
         }
     }
 
-    /// Returns `true` for some seconds after a commit that the disk had no room for. A smaller one may have succeeded
+    /// Returns `true` for some seconds after a write that the disk had no room for. A smaller one may have succeeded
     /// since.
     pub fn lacks_room(&self) -> bool {
         self.out_of_room.borrow().is_some_and(|at| at.elapsed() < NO_ROOM_TERM)

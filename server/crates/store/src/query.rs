@@ -15,7 +15,7 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteRow},
 };
 
-use base::clock::UnixMillis;
+use base::{clock::UnixMillis, engine_error::is_disk_full};
 
 use crate::connection::{Connection, traced};
 
@@ -42,7 +42,8 @@ macro_rules! run {
                 }
             }
         };
-        traced(step, pin!(running)).await
+        let done = traced(step, pin!(running)).await;
+        done.inspect_err(|error| *$connection.lacked_room() |= is_disk_full(error))
     }};
 }
 

@@ -18,7 +18,6 @@ use std::{
     time::Duration,
 };
 
-use axum::{extract::FromRequestParts, http::request::Parts};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{Instrument, Span};
@@ -63,13 +62,7 @@ const OF_POSTGRES: &str = "
 /// The maximum time of a read, after which waiting calls fail with [`Failure::Busy`].
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-impl<S: Send + Sync> FromRequestParts<S> for Version {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        parts.extensions.get().copied().ok_or(Failure::Busy)
-    }
-}
+base::from_extensions!(Version, Failure::Busy);
 
 /// Reads the version once for all waiting calls. Clones share the read.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@
 //! still come one after the other, by the lock of one row. Work that replaces the data as a whole excludes every
 //! writer (docs/decisions/0007).
 
-use std::{fmt, sync::Arc};
+use std::{fmt, mem, sync::Arc};
 
 use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
 use tokio::{sync::watch, time::Instant};
@@ -201,9 +201,6 @@ impl Writer {
             return Ok(());
         };
         tracing::error!(%error, "commit failed");
-        if engine_error::is_disk_full(&error) {
-            self.out_of_room.send_replace(Some(Instant::now()));
-        }
         let is_certain = match (self.roll_back(connection, Some(&error)).await, &self.target) {
             (RolledBack::Failed, _) => false,
             (RolledBack::Now, Target::Sqlite { .. }) => true,
@@ -224,6 +221,9 @@ impl Writer {
         mut connection: Connection,
         failed: Option<&sqlx::Error>,
     ) -> RolledBack {
+        if mem::take(connection.lacked_room()) {
+            self.out_of_room.send_replace(Some(Instant::now()));
+        }
         if matches!(failed, Some(sqlx::Error::Io(_))) {
             return RolledBack::Failed;
         }

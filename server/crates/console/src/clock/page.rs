@@ -6,13 +6,7 @@ use leptos::prelude::*;
 
 use crate::{
     clock::{self, Change, ClockState},
-    view::{
-        form::{Button, Field, Submit},
-        frame::{Frame, SuccessMessages, card},
-        page::Page,
-        visit::{Done, FieldError, Visit},
-        words::{Tone, date_and_time, duration_text, tag},
-    },
+    view::{prelude::*, words::date_and_time},
 };
 use base::{
     clock::{UnixMillis, duration},
@@ -89,12 +83,7 @@ fn set_time(visit: &Visit, state: ClockState) -> AnyView {
     card("now", "Set the time", visit.form("go", "in fields", [now], Submit::Plain("Set")))
 }
 
-pub async fn act(visit: Visit) -> Result<Response, Failure> {
-    let outcome = perform(&visit).await;
-    visit.after(Page::Clock, outcome, show).await
-}
-
-async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+pub async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let (sent, zone) = (&visit.sent, visit.sandbox.clock.zone());
     let (field, change) = match sent.text("act") {
         "advance" => {

@@ -9,14 +9,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::report;
-use crate::view::{
-    frame::{Frame, empty_state},
-    icon::Icon,
-    page::Page,
-    table::{Left, Right, table},
-    visit::Visit,
-    words::{Tone, number, tag, timestamp},
-};
+use crate::view::prelude::*;
 use base::error::Failure;
 use contract::{DifferenceKind, Side};
 use provider::{Found, Report};

@@ -8,15 +8,7 @@ use crate::{
         self, Start,
         snapshots::{self, Name, Snapshot},
     },
-    view::{
-        form::{Button, Field, Submit},
-        frame::{Frame, SuccessMessages, card, empty_state},
-        icon::Icon,
-        page::Page,
-        table::{Hidden, Left, table},
-        visit::{Done, FieldError, Question, Visit},
-        words::{count, timestamp},
-    },
+    view::prelude::*,
 };
 use base::error::Failure;
 use lending::demo::{self, DemoData};

@@ -3,15 +3,7 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
-use crate::view::{
-    form::{Button, Field, Submit},
-    frame::{card, empty_state, note},
-    icon::Icon,
-    page::Page,
-    table::{Hidden, Left, table},
-    visit::{Done, FieldError, Question, Visit},
-    words::{Tone, tag, timestamp},
-};
+use crate::view::prelude::*;
 use base::{clock::UnixMillis, error::Failure};
 use slices::deploy::{self, AddedToken, DeployToken, EXPIRES_IN, NAME, NewToken};
 use worlds::sandboxes::Access;

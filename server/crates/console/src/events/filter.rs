@@ -2,12 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::view::visit::FieldError;
-use base::{
-    clock::UnixMillis,
-    email::{self, Email},
-    error::Failure,
-};
+use crate::view::visit::{FieldError, filter};
+use base::email::{self, Email};
 use lending::{
     auth::fingerprint::Fingerprints,
     events::{EventFilter, EventKind},
@@ -44,39 +40,23 @@ impl GivenFilter {
     pub fn checked(self, limit: u32, fingerprints: &Fingerprints) -> Result<EventFilter, FieldError> {
         let Self { kind, who, address, since, until, before, limit: given_limit } = self;
         let who = email::of_query(who);
-        let wrong = |field, text: String| FieldError { field, failure: Failure::BadParameter(text) };
-        let kind = match kind.as_str() {
-            "" => None,
-            name => {
-                let unknown = || wrong("kind", format!("{name:?} is not a kind of event"));
-                Some(EventKind::named(name).ok_or_else(unknown)?)
-            }
+        let kind_named =
+            |name: &str| EventKind::named(name).ok_or_else(|| format!("{name:?} is not a kind of event"));
+        let limit_of = |number: &str| {
+            let number = number.parse().ok().filter(|number| (1..=MAX_LIMIT).contains(number));
+            number.ok_or_else(|| format!("limit must be from 1 to {MAX_LIMIT}"))
         };
-        let time = |field, text: &str| {
-            let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
-            time.transpose().map_err(|text| wrong(field, text))
-        };
-        let before = match before.as_str() {
-            "" => None,
-            id => {
-                let text = "before must be the id of an event";
-                Some(id.parse().map_err(|_| wrong("before", text.to_owned()))?)
-            }
-        };
-        let limit = match given_limit.as_str() {
-            "" => Some(limit),
-            number => number.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit)),
-        };
-        let limit = limit.ok_or_else(|| wrong("limit", format!("limit must be from 1 to {MAX_LIMIT}")))?;
         Ok(EventFilter {
-            kind,
+            kind: filter("kind", &kind, kind_named)?,
             account_hash: Email::parse(&who).map(|email| fingerprints.of_account(&email)),
             who: Some(who).filter(|who| !who.is_empty()),
             address: Some(address).filter(|address| !address.is_empty()),
-            since: time("since", &since)?,
-            until: time("until", &until)?,
-            before,
-            limit,
+            since: filter("since", &since, str::parse)?,
+            until: filter("until", &until, str::parse)?,
+            before: filter("before", &before, |id| {
+                id.parse().map_err(|_| "before must be the id of an event".to_owned())
+            })?,
+            limit: filter("limit", &given_limit, limit_of)?.unwrap_or(limit),
         })
     }
 }

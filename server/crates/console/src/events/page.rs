@@ -4,18 +4,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 
 use super::filter::GivenFilter;
-use crate::{
-    traces,
-    view::{
-        form::{Field, TIME_HINT},
-        frame::{Frame, empty_state, list_card},
-        icon::Icon,
-        page::Page,
-        table::{Left, table},
-        visit::{FieldError, Visit},
-        words::{Tone, count, tag, timestamp},
-    },
-};
+use crate::{traces, view::prelude::*};
 use base::error::Failure;
 use lending::events::{self, Event, EventKind};
 

@@ -3,15 +3,7 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
-use crate::view::{
-    form::{Button, Field, Submit},
-    frame::{Frame, SuccessMessages, card, empty_state, note},
-    icon::Icon,
-    page::Page,
-    table::{Hidden, Left, Right, table},
-    visit::{Done, FieldError, Fields, Visit},
-    words::{Tone, count},
-};
+use crate::view::{prelude::*, visit::Fields};
 use base::error::Failure;
 use worlds::faults::{self, Fault, FaultKind, FaultPhase, METHODS, NewFault};
 
@@ -193,12 +185,7 @@ fn add_form(visit: &Visit) -> AnyView {
     card("add", "Custom fault", visit.form("add", "in stack", fields, Submit::Main("Add")))
 }
 
-pub async fn act(visit: Visit) -> Result<Response, Failure> {
-    let outcome = perform(&visit).await;
-    visit.after(Page::Faults, outcome, show).await
-}
-
-async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+pub async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "add" => {
             let fault = faults::add(&visit.sandbox.world, read(&visit.sent)?, &visit.trail).await?;

@@ -84,7 +84,7 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(field: D) -> Result<
 /// Approves `count` loans with the `given` fields; all other fields are generated as in the demo data.
 ///
 /// # Errors
-/// [`Failure::BadValue`].
+/// [`Failure::BadField`].
 pub async fn approve(
     sandbox: &Sandbox,
     count: u32,
@@ -124,7 +124,7 @@ impl GivenLoan {
     /// Checks the fields that are given, for `count` loans.
     ///
     /// # Errors
-    /// [`Failure::BadField`], [`Failure::BadValue`].
+    /// [`Failure::BadField`].
     pub fn check(&self, count: u32) -> Result<(), Failure> {
         let wrong = |field, text: &str| Err(Failure::bad_field(field, text));
         if !(1..=MAX_COUNT).contains(&count) {
@@ -133,9 +133,15 @@ impl GivenLoan {
         if self.loan_id.is_some() && count > 1 {
             return wrong("loan_id", "Only one loan can have a loan_id");
         }
-        let mut ids = [self.loan_id.as_deref(), self.customer_id.as_deref()].into_iter().flatten();
-        if ids.any(|id| !(1..=64).contains(&id.chars().count()) || id.contains('/')) {
-            return wrong("loan_id", "loan_id and customer_id must have 1 to 64 characters, and no slash");
+        for (field, id) in
+            [("loan_id", self.loan_id.as_deref()), ("customer_id", self.customer_id.as_deref())]
+        {
+            // Browsers resolve a dot, or two, in a path.
+            let is_id = |id: &str| !id.trim_matches('.').is_empty() && id.chars().count() <= 64 && !id.contains('/');
+            if id.is_some_and(|id| !is_id(id)) {
+                let text = "loan_id and customer_id must have 1 to 64 characters, no slash, and not only dots";
+                return wrong(field, text);
+            }
         }
         for (field, name) in [
             ("customer_first_name", self.customer_first_name.as_deref()),
@@ -166,8 +172,13 @@ impl GivenLoan {
             return wrong("interest_rate", "interest_rate must be between 0 and 1000 percent");
         }
         self.phone()?;
-        for time in [&self.approved_at, &self.loan_created_at, &self.loan_updated_at] {
-            time.as_deref().map(UnixMillis::from_str).transpose().map_err(Failure::BadValue)?;
+        for (field, time) in [
+            ("approved_at", &self.approved_at),
+            ("loan_created_at", &self.loan_created_at),
+            ("loan_updated_at", &self.loan_updated_at),
+        ] {
+            let time = time.as_deref().map(UnixMillis::from_str).transpose();
+            time.map_err(|text| Failure::bad_field(field, text))?;
         }
         Ok(())
     }

@@ -5,15 +5,7 @@ use leptos::prelude::*;
 
 use crate::{
     loans::{self, GivenLoan},
-    view::{
-        form::{Field, Submit},
-        frame::{Frame, SuccessMessages, card, empty_state},
-        icon::Icon,
-        page::Page,
-        table::{Left, Right, older_link, table},
-        visit::{Done, FieldError, Visit},
-        words::{Tone, count, kes, tag, timestamp},
-    },
+    view::prelude::*,
 };
 use base::error::Failure;
 use lending::{
@@ -110,12 +102,7 @@ fn approve_form(visit: &Visit) -> AnyView {
     card("approve", "Approve one loan", form)
 }
 
-pub async fn act(visit: Visit) -> Result<Response, Failure> {
-    let outcome = perform(&visit).await;
-    visit.after(Page::Loans, outcome, show).await
-}
-
-async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+pub async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let sent = &visit.sent;
     let text = |name| sent.given(name).map(str::to_owned);
     match sent.text("act") {

@@ -5,14 +5,7 @@ use std::time::Duration;
 use axum::response::Response;
 use leptos::prelude::*;
 
-use crate::view::{
-    form::{Button, Field},
-    frame::{Frame, SuccessMessages, empty_state, list_card},
-    icon::Icon,
-    page::Page,
-    visit::{Done, FieldError, Visit},
-    words::{count, timestamp},
-};
+use crate::view::prelude::*;
 use base::error::Failure;
 use lending::outbox::{self, Channel, MessageFilter, OutboxMessage};
 
@@ -101,12 +94,7 @@ fn item(message: OutboxMessage) -> AnyView {
     .into_any()
 }
 
-pub async fn act(visit: Visit) -> Result<Response, Failure> {
-    let outcome = perform(&visit).await;
-    visit.after(Page::Outbox, outcome, show).await
-}
-
-async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+pub async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "empty" => {
             outbox::empty(&visit.sandbox.database, &visit.trail).await?;

@@ -11,11 +11,7 @@ use crate::{
     staff,
     view::{
         chart::{Column, column_chart},
-        frame::{Frame, card},
-        icon::Icon,
-        page::Page,
-        visit::Visit,
-        words::{count, kes, number},
+        prelude::*,
     },
 };
 use base::{clock::UnixMillis, error::Failure, kes::Kes};

@@ -3,17 +3,7 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
-use crate::{
-    traces,
-    view::{
-        frame::{Frame, empty_state, list_card, note},
-        icon::Icon,
-        page::Page,
-        table::{Left, Right, older_link, table},
-        visit::Visit,
-        words::{Tone, count, kes, tag, timestamp},
-    },
-};
+use crate::{traces, view::prelude::*};
 use base::error::Failure;
 use lending::{
     lists::PageQuery,

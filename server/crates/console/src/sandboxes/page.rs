@@ -12,15 +12,7 @@ use crate::{
         links::{self, MadeLink},
         section,
     },
-    view::{
-        form::{Button, Field, Submit},
-        frame::{Frame, SuccessMessages, card, open_address},
-        new_sandbox::shown_once,
-        page::Page,
-        table::{Hidden, Left, Right, table},
-        visit::{Done, FieldError, Visit},
-        words::{Tone, count, number, tag, timestamp},
-    },
+    view::{frame::open_address, new_sandbox::shown_once, prelude::*},
 };
 use base::{clock::UnixMillis, error::Failure};
 use lending::demo::DemoData;

@@ -3,15 +3,7 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
-use crate::view::{
-    form::{Button, Field, Submit},
-    frame::{Frame, SuccessMessages, card, empty_state},
-    icon::Icon,
-    page::Page,
-    table::{Left, Right, table},
-    visit::{Done, FieldError, Visit},
-    words::{Tone, kes, tag},
-};
+use crate::view::prelude::*;
 use base::error::Failure;
 use lending::mobile_money::{DAILY_LIMIT, MAGIC, MAXIMUM, MINIMUM, Outcome, Scenario, ScenarioChange};
 
@@ -145,12 +137,7 @@ fn magic_values() -> AnyView {
     card("magic", "Phone numbers and amounts that always select an outcome", body)
 }
 
-pub async fn act(visit: Visit) -> Result<Response, Failure> {
-    let outcome = perform(&visit).await;
-    visit.after(Page::Scenario, outcome, show).await
-}
-
-async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+pub async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let mobile_money = &visit.sandbox.mobile_money;
     let (change, done) = match visit.sent.text("act") {
         "queue" => {

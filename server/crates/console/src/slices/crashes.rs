@@ -5,10 +5,7 @@ use std::cmp::Reverse;
 use leptos::prelude::*;
 use semver::Version;
 
-use crate::view::{
-    table::{Left, Right, table},
-    words::{number, timestamp},
-};
+use crate::view::prelude::*;
 use slices::{CrashPlace, SliceBuilds};
 
 /// Maximum number of places that are shown of a slice.

@@ -5,18 +5,7 @@ use leptos::prelude::*;
 use semver::Version;
 
 use super::{crashes, rollout, traffic::Traffic};
-use crate::{
-    deploy_tokens::section as tokens,
-    view::{
-        form::Button,
-        frame::{Frame, SuccessMessages, card, empty_state},
-        icon::Icon,
-        page::Page,
-        table::{Hidden, Left, table},
-        visit::{Done, FieldError, Question, Visit},
-        words::{Tone, count, tag, timestamp},
-    },
-};
+use crate::{deploy_tokens::section as tokens, view::prelude::*};
 use base::error::Failure;
 use slices::{
     CrashPlace, Mark, Origin, Rollout, SHELL, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,

@@ -3,11 +3,7 @@
 use leptos::prelude::*;
 use semver::Version;
 
-use crate::view::{
-    form::{Button, Field, Submit},
-    frame::card,
-    visit::{Done, FieldError, Visit},
-};
+use crate::view::prelude::*;
 use base::error::Failure;
 use slices::{
     Mark, Rollout, Share, SliceBuilds, SliceName, SliceRefusal,

@@ -8,8 +8,7 @@ use semver::Version;
 
 use crate::view::{
     chart::{Column, column_chart},
-    table::{Left, Right, table},
-    words::{count, number},
+    prelude::*,
 };
 use base::{clock::UnixMillis, error::Failure};
 use slices::reports::history::{Counts, History, history, sums};

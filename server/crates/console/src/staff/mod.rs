@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::ConsoleRefusal;
-use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn};
+use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone::Msisdn};
 use lending::{
     auth::{
         AuthRefusal, Role, Staff,
@@ -19,7 +19,7 @@ use lending::{
     events::{Entry, EventKind, Trail},
 };
 use settings::values;
-use store::{Connection, query, query_as};
+use store::{Connection, query, query_as, query_scalar};
 use worlds::sandboxes::Sandbox;
 
 /// An account with its number of open sessions.
@@ -168,6 +168,8 @@ pub async fn change(
         .await
 }
 
+const STAFF_IDS: &str = "SELECT staff_id FROM staff ORDER BY email";
+
 /// Ends the sessions of `email`, or of all accounts. Returns the number of sessions that were open.
 ///
 /// # Errors
@@ -175,16 +177,18 @@ pub async fn change(
 pub async fn expire(sandbox: &Sandbox, email: Option<Email>, trail: &Trail) -> Result<u64, Failure> {
     let entry = Entry::of(EventKind::SessionsEnded).about_some(email.as_ref().map(Email::as_str));
     let mut reader = sandbox.database.read().await?;
-    let staff = match email {
-        Some(email) => vec![Staff::by_email(&mut reader, &email).await?.ok_or(AuthRefusal::UserNotFound)?],
-        None => accounts::all(&mut reader).await?,
+    let staff: Vec<StaffId> = match email {
+        Some(email) => {
+            vec![Staff::by_email(&mut reader, &email).await?.ok_or(AuthRefusal::UserNotFound)?.staff_id]
+        }
+        None => query_scalar(STAFF_IDS).fetch_all(&mut reader).await?,
     };
     drop(reader);
     trail.write_alone(sandbox.database.begin().await?, entry).await?;
     let mut ended = 0;
-    for staff in staff {
+    for staff_id in staff {
         let (now, earliest) = (sandbox.clock.now(), sandbox.clock.earliest());
-        ended += session::end_all_in_batches(&sandbox.database, staff.staff_id, now, earliest).await?;
+        ended += session::end_all_in_batches(&sandbox.database, staff_id, now, earliest).await?;
     }
     Ok(ended)
 }

@@ -5,15 +5,7 @@ use leptos::prelude::*;
 
 use crate::{
     staff::{self, Account, AccountChange},
-    view::{
-        form::Button,
-        frame::{Frame, SuccessMessages, empty_state, list_card},
-        icon::Icon,
-        page::Page,
-        table::{Hidden, Left, Right, table},
-        visit::{Done, FieldError, Visit},
-        words::{Tone, count, tag},
-    },
+    view::prelude::*,
 };
 use base::{email::Email, error::Failure};
 use lending::auth::AuthRefusal;
@@ -112,12 +104,7 @@ fn row(visit: &Visit, account: Account) -> AnyView {
     .into_any()
 }
 
-pub async fn act(visit: Visit) -> Result<Response, Failure> {
-    let outcome = perform(&visit).await;
-    visit.after(Page::Staff, outcome, show).await
-}
-
-async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+pub async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let sandbox = &visit.sandbox;
     let address = visit.sent.text("email");
     let email = || Email::parse(address).ok_or(AuthRefusal::UserNotFound);

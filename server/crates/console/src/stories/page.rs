@@ -6,16 +6,7 @@ use axum::{Extension, response::Response};
 use leptos::prelude::*;
 
 use super::{BadFile, File, Progress, StepState, Stories, ToldStep, begin, go_on, progress};
-use crate::view::{
-    form::Button,
-    frame::{Frame, SuccessMessages, card, empty_state, note},
-    icon::Icon,
-    new_sandbox::shown_once,
-    page::Page,
-    table::{Hidden, Left, Right, table},
-    visit::{Done, FieldError, Visit},
-    words::{Tone, count, tag},
-};
+use crate::view::{new_sandbox::shown_once, prelude::*};
 use base::error::Failure;
 use worlds::sandboxes::{EXPIRES_IN, Made, Wish};
 

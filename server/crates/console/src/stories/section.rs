@@ -6,13 +6,7 @@ use super::{
     Stories, check,
     links::{self, Ended, Link, MadeLink, NewLink, roles_in},
 };
-use crate::view::{
-    form::{Button, Field, Submit},
-    frame::{card, note},
-    table::{Hidden, Left, Right, table},
-    visit::{FieldError, Visit},
-    words::{Tone, duration_text, number, tag, timestamp},
-};
+use crate::view::prelude::*;
 use base::{clock::UnixMillis, error::Failure};
 use lending::auth::Role;
 

@@ -4,15 +4,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 
 use super::{Outline, Span, Trace, address};
-use crate::view::{
-    form::Field,
-    frame::{Frame, empty_state, list_card},
-    icon::Icon,
-    page::Page,
-    table::{Left, Right, table},
-    visit::Visit,
-    words::{Tone, count, tag, timestamp},
-};
+use crate::view::prelude::*;
 use base::error::Failure;
 use traces::State;
 

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 
-use crate::view::visit::FieldError;
+use crate::view::visit::{FieldError, filter};
 use base::{clock::UnixMillis, email, error::Failure};
 use worlds::traffic::call::Entry;
 
@@ -42,12 +42,9 @@ impl GivenFilter {
         let Self { method, path, status, user, since, until } = self;
         let (method, path) = (method.to_ascii_uppercase(), path.trim().to_owned());
         let user = email::of_query(user).trim().to_lowercase();
-        let time = |field, text: &str| {
-            let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
-            time.transpose().map_err(Failure::BadParameter).map_err(FieldError::of(field))
-        };
         let status = Status::parse(&status).map_err(FieldError::of("status"))?;
-        let (since, until) = (time("since", &since)?, time("until", &until)?);
+        let since: Option<UnixMillis> = filter("since", &since, str::parse)?;
+        let until: Option<UnixMillis> = filter("until", &until, str::parse)?;
         Ok(move |call: &Entry| {
             call.full_path().contains(&path)
                 && (method.is_empty() || call.method.as_str() == method)

@@ -7,15 +7,7 @@ use serde_json::Value;
 use crate::{
     traces,
     traffic::{self, Call, filter::GivenFilter, har},
-    view::{
-        form::{Button, Field, TIME_HINT},
-        frame::{Frame, SuccessMessages, empty_state, list_card},
-        icon::Icon,
-        page::Page,
-        table::{Left, Right, table},
-        visit::{Done, FieldError, Visit},
-        words::{Tone, count, tag, timestamp},
-    },
+    view::prelude::*,
 };
 use base::error::Failure;
 
@@ -130,12 +122,7 @@ fn body(label: &'static str, body: &Value) -> AnyView {
     view! { <p>{label}</p><pre tabindex="0" aria-label=label>{text}</pre> }.into_any()
 }
 
-pub async fn act(visit: Visit) -> Result<Response, Failure> {
-    let outcome = perform(&visit).await;
-    visit.after(Page::Traffic, outcome, show).await
-}
-
-async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+pub async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "forget" => {
             super::clear(&visit.sandbox, &visit.trail).await?;

@@ -9,6 +9,7 @@ pub mod frame;
 pub mod icon;
 pub(super) mod new_sandbox;
 pub(super) mod page;
+pub mod prelude;
 pub mod table;
 pub mod visit;
 pub mod words;

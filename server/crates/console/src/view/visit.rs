@@ -98,6 +98,19 @@ pub struct FieldError {
     pub failure: Failure,
 }
 
+/// The value of the filter `field`; `None` if it is empty.
+///
+/// # Errors
+/// [`Failure::BadParameter`], with the text of `parse`.
+pub fn filter<T>(
+    field: &'static str,
+    text: &str,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, FieldError> {
+    let parsed = (!text.is_empty()).then(|| parse(text)).transpose();
+    parsed.map_err(|text| FieldError { field, failure: Failure::BadParameter(text) })
+}
+
 impl FieldError {
     /// Attributes failures to `field`.
     pub fn of(field: &'static str) -> impl Fn(Failure) -> Self {

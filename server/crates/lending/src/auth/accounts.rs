@@ -1,8 +1,8 @@
-//! Opening, closing and listing the accounts of staff.
+//! Opening and closing the accounts of staff.
 
 use secrecy::SecretString;
 
-use super::{AuthRefusal, Role, Staff, otp, password::Passwords, session};
+use super::{AuthRefusal, Role, otp, password::Passwords, session};
 use crate::events::{Entry, EventKind, Trail};
 use base::{
     clock::{Clock, UnixMillis},
@@ -12,7 +12,7 @@ use base::{
     phone::Msisdn,
     randomness::Randomness,
 };
-use store::{Connection, Database, query, query_as, query_scalar};
+use store::{Connection, Database, query, query_scalar};
 
 /// An account to create.
 pub struct NewAccount {
@@ -96,16 +96,6 @@ pub(super) async fn check_phone(
         return Err(Failure::bad_field("phone_number", "Another account has this phone number"));
     }
     Ok(())
-}
-
-const ALL: &str = "
-    SELECT staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
-           is_active, sign_in_code_required, created_at
-    FROM staff ORDER BY email";
-
-/// Returns all accounts, sorted by e-mail address.
-pub async fn all(connection: &mut Connection) -> Result<Vec<Staff>, Failure> {
-    Ok(query_as(ALL).fetch_all(connection).await?)
 }
 
 const SET_ACTIVE: &str = "

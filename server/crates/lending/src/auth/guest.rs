@@ -32,7 +32,7 @@ pub async fn let_in(
         session.insert(connection).await?;
         Ok(visitor.granted(EventKind::SignedIn, &guest, "with the address of a story"))
     });
-    ruling.await?.into_result()?;
+    ruling.await??;
     let device_cookie = device::set_cookie(auth, &staff, &token)?;
     Ok(SignedIn { token, staff, device_cookie })
 }

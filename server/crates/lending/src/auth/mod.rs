@@ -139,20 +139,6 @@ impl Staff {
     }
 }
 
-/// The decision of a transaction that checks credentials. The transaction is committed in either case,
-/// because it holds the count of wrong attempts; returning an error instead would roll the count back.
-#[must_use = "a refusal must reach the caller"]
-pub(crate) enum Ruling {
-    Granted,
-    Refused(Failure),
-}
-
-impl Ruling {
-    /// The decision as the caller's result.
-    pub(crate) fn into_result(self) -> Result<(), Failure> {
-        match self {
-            Self::Granted => Ok(()),
-            Self::Refused(failure) => Err(failure),
-        }
-    }
-}
+/// The decision of a transaction that checks credentials: a refusal, too, is a result to commit, because the transaction
+/// holds the count of wrong attempts, and failing it would roll the count back.
+pub(crate) type Ruling = Result<(), Failure>;

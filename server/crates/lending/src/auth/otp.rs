@@ -121,10 +121,10 @@ pub async fn send(
         event.log();
     }
     auth.outbox.wake();
-    if matches!(sent, Ruling::Granted) {
+    if sent.is_ok() {
         auth.world.tell(Happened::CodeSent(otp.0));
     }
-    sent.into_result()
+    sent
 }
 
 /// The proof that a code is asked for by the owner of the account.
@@ -187,7 +187,7 @@ impl Request {
                 let is_inactive = missing_or_inactive.is_some();
                 let refusal =
                     if is_inactive { AuthRefusal::AccountInactive } else { AuthRefusal::UserNotFound };
-                return Ok((Ruling::Refused(refusal.into()), None));
+                return Ok((Err(refusal.into()), None));
             }
         };
         if let Proof::Password { matches, stored, visitor } = &self.proof {
@@ -221,7 +221,7 @@ impl Request {
             .execute(&mut *connection)
             .await?;
         self.enqueue_message(connection, &staff).await?;
-        Ok((Ruling::Granted, None))
+        Ok((Ok(()), None))
     }
 
     async fn enqueue_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {

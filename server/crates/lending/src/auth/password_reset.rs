@@ -88,5 +88,4 @@ pub(super) async fn reset(
         Ok(visitor.granted(EventKind::PasswordReset, &staff, details))
     })
     .await?
-    .into_result()
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use secrecy::SecretString;
 
 use super::{
-    Auth, AuthRefusal, Ruling, Staff,
+    Auth, AuthRefusal, Staff,
     limits::{self, Action, Caller},
     session::{self, Session},
 };
@@ -61,14 +61,13 @@ impl Reauthentication {
             let Some(staff) = self.check(connection).await? else {
                 limits::count(connection, Action::Password, &self.caller, self.now).await?;
                 let event = self.event(EventKind::PasswordChangeFailed);
-                return Ok((Ruling::Refused(AuthRefusal::InvalidPassword.into()), event));
+                return Ok((Err(AuthRefusal::InvalidPassword.into()), event));
             };
             limits::reset(connection, Action::Password, &self.caller).await?;
             let details = change(connection, staff).await?;
-            Ok((Ruling::Granted, self.event(kind).details(&details)))
+            Ok((Ok(()), self.event(kind).details(&details)))
         })
         .await?
-        .into_result()
     }
 
     /// Returns the user if the password matches and has not been changed since.

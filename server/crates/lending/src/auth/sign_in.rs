@@ -134,8 +134,7 @@ pub async fn sign_in(
         let details = if attempt.is_some() { "with password and code" } else { "with password" };
         Ok(visitor.granted(EventKind::SignedIn, &staff, details))
     })
-    .await?
-    .into_result()?;
+    .await??;
     let (staff, token) = staff.zip(token).ok_or(AuthRefusal::UserNotFound)?;
     tracing::info!(staff.id = %staff.staff_id, "session.opened");
     Ok(SignedIn { device_cookie: device::set_cookie(auth, &staff, &token)?, token, staff })

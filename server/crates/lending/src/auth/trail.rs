@@ -24,7 +24,7 @@ impl Visitor {
     /// The decision to let the visitor in, who proved to be `staff`, with its event.
     pub fn granted(&self, kind: EventKind, staff: &Staff, details: &str) -> (Ruling, NewEvent) {
         let event = NewEvent::new(self.at, kind, staff.email.as_str(), Some(self.address));
-        (Ruling::Granted, event.of_account(&self.account).details(details))
+        (Ok(()), event.of_account(&self.account).details(details))
     }
 
     /// The decision not to, with its event. With `is_last`, further attempts are refused for now.
@@ -32,6 +32,6 @@ impl Visitor {
         let further = if is_last { "; further attempts are refused for now" } else { "" };
         let event = NewEvent::new(self.at, kind, &self.account, Some(self.address));
         let event = event.details(&format!("{refusal}{further}"));
-        (Ruling::Refused(refusal.into()), event)
+        (Err(refusal.into()), event)
     }
 }

@@ -2,8 +2,6 @@
 
 use std::{fmt::Display, net::IpAddr};
 
-use axum::{extract::FromRequestParts, http::request::Parts};
-
 use super::{COMMAND_LINE, EventKind, NewEvent};
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, Transaction};
@@ -144,10 +142,4 @@ impl Author {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Trail {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        parts.extensions.get().cloned().ok_or_else(|| Failure::Internal("the call has no trail".to_owned()))
-    }
-}
+base::from_extensions!(Trail, Failure::internal("the call has no trail"));

@@ -13,7 +13,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    Answer, DAILY_LIMIT, Outcome, Payment, Refusal,
+    Answer, DAILY_LIMIT, Outcome, Payment, Refusal, Verdict,
     outcome::chosen_by_magic,
     receipt::receipt,
     scenario::{SET_FLOAT, latency},
@@ -177,14 +177,14 @@ impl Books {
             return immediately(Answer::DataReplaced);
         }
         match self.used.get(&payment.originator_id).map(String::as_str) {
-            Some(VOID) => return immediately(Answer::Void),
+            Some(VOID) => return immediately(Answer::Result(Verdict::NotReceived)),
             Some(_) => return immediately(Answer::DuplicateOriginator),
             None => {}
         }
         let now = clock.now();
         if clock.unset_now() >= payment.expires_at {
             self.add(payment, VOID, None, (now, clock), Duration::ZERO);
-            return immediately(Answer::Void);
+            return immediately(Answer::Result(Verdict::NotReceived));
         }
         let latency = self.draw();
         let magic = chosen_by_magic(&payment.phone_number, payment.amount);
@@ -194,7 +194,7 @@ impl Books {
         }
         if let Some(refusal) = self.refusal(payment, outcome, magic.is_some()) {
             self.add(payment, refusal.code(), None, (now, clock), latency);
-            let answer = Answer::Refused(refusal);
+            let answer = Answer::Result(Verdict::Refused(refusal));
             return Some(Accepted { answer, route: AnswerRoute::Answered, delay: latency });
         }
         let delay = latency + if outcome == Outcome::Slow { SLOW } else { Duration::ZERO };
@@ -210,7 +210,7 @@ impl Books {
                 AnswerRoute::Answered
             }
         };
-        Some(Accepted { answer: Answer::Paid { receipt }, route, delay })
+        Some(Accepted { answer: Answer::Result(Verdict::Paid(receipt)), route, delay })
     }
 
     /// Returns the reason to refuse `payment`, if any: its outcome, the daily limit, or the float. Magic

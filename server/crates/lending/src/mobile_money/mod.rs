@@ -14,7 +14,6 @@ mod status;
 pub use outcome::{MAGIC, Magic, Outcome, Refusal, SUCCESS_TEXT};
 pub use receipt::receipt;
 pub use scenario::{Scenario, ScenarioChange};
-pub use status::Status;
 
 use std::sync::Arc;
 
@@ -68,21 +67,24 @@ pub struct Payment {
     pub copy: DataCopy,
 }
 
+/// The result of a payment request, which is final.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The money was sent, with this receipt.
+    Paid(String),
+    /// No money was sent, and none will be.
+    Refused(Refusal),
+    /// The request expired or was voided before it arrived. It was not carried out and never will be.
+    NotReceived,
+}
+
 /// The answer to a payment request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The money was sent.
-    Paid {
-        /// The receipt of the payment.
-        receipt: String,
-    },
-    /// No money was sent.
-    Refused(Refusal),
+    /// The result.
+    Result(Verdict),
     /// This originator id was used before. Query its status instead.
     DuplicateOriginator,
-    /// The request arrived after it had expired or had been voided. It was not carried out and never
-    /// will be.
-    Void,
     /// The data that the request was made for has been replaced, or is another copy after a failover, so the
     /// request was not carried out.
     DataReplaced,

@@ -1,6 +1,6 @@
 //! The status of a payment, and making it final.
 
-use super::{MobileMoney, Refusal};
+use super::{MobileMoney, Refusal, Verdict};
 use base::{
     clock::{Clock, UnixMillis},
     error::Failure,
@@ -12,24 +12,6 @@ use store::{Connection, query, query_as, version::DataCopy};
 
 /// The result code of a request that was voided before it arrived.
 pub(super) const VOID: &str = "VOID";
-
-/// The status of an originator id.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// The money was sent.
-    Paid {
-        /// The receipt of the payment.
-        receipt: String,
-    },
-    /// No money was sent, and none will be.
-    Refused(Refusal),
-    /// The payment is being processed; query it again.
-    Processing,
-    /// No request with this id has arrived; one still may.
-    Unknown,
-    /// No request with this id was carried out, and none ever will be.
-    Void,
-}
 
 const STATUS: &str = "
     SELECT receipt, result_code, requested_at, result_at, result_by FROM mobile_money_payment
@@ -68,8 +50,9 @@ const INSERT_VOID: &str = "
     ON CONFLICT (originator_id) DO NOTHING";
 
 impl MobileMoney {
-    /// The status of the payment that was requested under `originator_id`.
-    pub async fn status(&self, originator_id: &TransactionId) -> Result<Status, Failure> {
+    /// The result of the payment that was requested under `originator_id`; `None` while it is being processed, or if no
+    /// such request has arrived, which one still may: query it again.
+    pub async fn status(&self, originator_id: &TransactionId) -> Result<Option<Verdict>, Failure> {
         look_up(&mut self.database.read().await?, originator_id, &self.clock).await
     }
 
@@ -85,7 +68,7 @@ impl MobileMoney {
         phone_number: Msisdn,
         amount: Kes,
         copy: DataCopy,
-    ) -> Result<Status, Failure> {
+    ) -> Result<Option<Verdict>, Failure> {
         let clock = self.clock.clone();
         self.database
             .write_in_turn(async move |connection: &mut Connection| {
@@ -104,17 +87,14 @@ async fn look_up(
     connection: &mut Connection,
     originator_id: &TransactionId,
     clock: &Clock,
-) -> Result<Status, Failure> {
+) -> Result<Option<Verdict>, Failure> {
     let entered: Option<Entered> = query_as(STATUS).bind(originator_id).fetch_optional(connection).await?;
-    let Some(entered) = entered else { return Ok(Status::Unknown) };
-    if entered.is_processing(clock) {
-        return Ok(Status::Processing);
-    }
-    Ok(match entered.receipt {
-        Some(receipt) => Status::Paid { receipt },
-        None if entered.result_code == VOID => Status::Void,
-        None => Status::Refused(Refusal::from_code(&entered.result_code).ok_or_else(|| {
+    let Some(entered) = entered.filter(|entered| !entered.is_processing(clock)) else { return Ok(None) };
+    Ok(Some(match entered.receipt {
+        Some(receipt) => Verdict::Paid(receipt),
+        None if entered.result_code == VOID => Verdict::NotReceived,
+        None => Verdict::Refused(Refusal::from_code(&entered.result_code).ok_or_else(|| {
             Failure::Internal(format!("unknown stored result code {}", entered.result_code))
         })?),
-    })
+    }))
 }

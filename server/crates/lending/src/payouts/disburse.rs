@@ -8,7 +8,7 @@ use tracing::Instrument;
 use super::{
     ANSWER_TIMEOUT, KeyedCall, PAYMENT_TIMEOUT, Payouts, RESEND_INTERVAL, Reply,
     claim::{Claim, Claimed},
-    settle::{Kept, Verdict, accept, settle},
+    settle::{Kept, accept, settle},
 };
 use crate::{
     auth::session::Session,
@@ -126,10 +126,8 @@ async fn pay_and_settle(payouts: Payouts, mut payment: Payment) -> Paid {
     };
     let settled = match answer {
         Ok(Answer::DataReplaced) => return Paid::DataReplaced,
-        Ok(answer) => match Verdict::of(answer) {
-            Some(verdict) => settle(&payouts, payment.originator_id, payment.copy, verdict).await,
-            None => return Paid::Unknown,
-        },
+        Ok(Answer::DuplicateOriginator) => return Paid::Unknown,
+        Ok(Answer::Result(verdict)) => settle(&payouts, payment.originator_id, payment.copy, verdict).await,
         Err(failure) => Err(failure),
     };
     match settled {

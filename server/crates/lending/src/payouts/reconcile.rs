@@ -16,12 +16,8 @@ use futures::{StreamExt, future::join_all, stream};
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use super::{
-    FIRST_CHECK, Payouts, REQUEST_LIFETIME,
-    answered::keep_comparing,
-    settle::{Verdict, settle},
-};
-use crate::mobile_money::{Delivery, Status};
+use super::{FIRST_CHECK, Payouts, REQUEST_LIFETIME, answered::keep_comparing, settle::settle};
+use crate::mobile_money::{Answer, Delivery};
 use base::{
     clock::{Clock, UnixMillis},
     error::Failure,
@@ -79,7 +75,10 @@ async fn receive_results(payouts: Payouts, results: mpsc::Receiver<Delivery>) {
 
 async fn receive_result(payouts: &Payouts, delivery: Delivery) {
     let Delivery { originator_id, copy, answer, traceparent, processed } = delivery;
-    let Some(verdict) = Verdict::of(answer) else { return };
+    let verdict = match answer {
+        Answer::Result(verdict) => verdict,
+        Answer::DuplicateOriginator | Answer::DataReplaced => return,
+    };
     let step = traces::later(&payouts.world.traces, "receive the result", traceparent.as_deref());
     match settle(payouts, originator_id, copy, verdict).instrument(step).await {
         Ok(Some(_)) => {}
@@ -244,17 +243,12 @@ async fn lease(payouts: &Payouts) -> Result<Vec<OpenPayout>, Failure> {
 
 /// Queries the status of `open` and settles it if possible. Returns whether it was settled.
 async fn check(payouts: &Payouts, open: OpenPayout) -> Result<bool, Failure> {
-    let status = if open.is_expired(Now::on(&payouts.world.clock)) {
+    let verdict = if open.is_expired(Now::on(&payouts.world.clock)) {
         let OpenPayout { transaction_id, amount, phone_number, copy, .. } = &open;
         payouts.mobile_money.void(transaction_id.clone(), phone_number.clone(), *amount, *copy).await?
     } else {
         payouts.mobile_money.status(&open.transaction_id).await?
     };
-    let verdict = match status {
-        Status::Paid { receipt } => Verdict::Paid(receipt),
-        Status::Refused(refusal) => Verdict::Refused(refusal),
-        Status::Void => Verdict::NotReceived,
-        Status::Unknown | Status::Processing => return Ok(false),
-    };
+    let Some(verdict) = verdict else { return Ok(false) };
     Ok(settle(payouts, open.transaction_id, open.copy, verdict).await?.is_some())
 }

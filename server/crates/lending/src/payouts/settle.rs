@@ -12,7 +12,7 @@ use super::{
     records::{self, Locked},
 };
 use crate::{
-    mobile_money::{Answer, Refusal},
+    mobile_money::Verdict,
     notifications::{self, Later},
     outbox::{self, NewSms},
     world::Happened,
@@ -23,39 +23,6 @@ use store::{
     sets::{InSets, Written},
     version::DataCopy,
 };
-
-/// The result of a payout.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// The money was sent, with this receipt.
-    Paid(String),
-    Refused(Refusal),
-    /// The request never reached mobile money, and never will.
-    NotReceived,
-}
-
-impl Verdict {
-    /// The result in an answer; `None` if the answer does not contain one.
-    pub(super) fn of(answer: Answer) -> Option<Self> {
-        match answer {
-            Answer::Paid { receipt } => Some(Self::Paid(receipt)),
-            Answer::Refused(refusal) => Some(Self::Refused(refusal)),
-            Answer::Void => Some(Self::NotReceived),
-            Answer::DuplicateOriginator | Answer::DataReplaced => None,
-        }
-    }
-
-    /// Logs an error if this later result contradicts the first one. The audit reports it too.
-    fn check_agrees(&self, record: &Record) {
-        let agrees = match self {
-            Self::Paid(receipt) => record.mpesa_ref.as_ref() == Some(receipt),
-            Self::Refused(_) | Self::NotReceived => record.status == PayoutStatus::Failed,
-        };
-        if !agrees {
-            tracing::error!(payout.id = %record.id, verdict = ?self, "payout.contradicted");
-        }
-    }
-}
 
 /// A payout as it is stored.
 #[derive(Debug)]
@@ -253,7 +220,7 @@ impl Settlement {
     fn settle(&self, record: &mut Record) -> bool {
         let Some((_, verdict)) = &self.result else { return false };
         if record.status != PayoutStatus::Pending {
-            verdict.check_agrees(record);
+            check_agrees(verdict, record);
             return false;
         }
         record.processed_at = Some(self.now);
@@ -295,6 +262,17 @@ impl Settlement {
             at: self.now,
             traceparent: self.traceparent.clone(),
         })
+    }
+}
+
+/// Logs an error if a later result contradicts the one in `record`. The audit reports it too.
+fn check_agrees(verdict: &Verdict, record: &Record) {
+    let agrees = match verdict {
+        Verdict::Paid(receipt) => record.mpesa_ref.as_ref() == Some(receipt),
+        Verdict::Refused(_) | Verdict::NotReceived => record.status == PayoutStatus::Failed,
+    };
+    if !agrees {
+        tracing::error!(payout.id = %record.id, ?verdict, "payout.contradicted");
     }
 }
 

@@ -2,10 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{
-    extract::FromRequestParts,
-    http::{Extensions, request::Parts},
-};
+use axum::http::Extensions;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
@@ -370,12 +367,4 @@ fn listener(traffic: Arc<Traffic>, metrics: Option<Arc<Metrics>>) -> Listener {
     })
 }
 
-/// A handler can extract the sandbox that its call is for.
-impl<S: Send + Sync> FromRequestParts<S> for Sandbox {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let sandbox = parts.extensions.get::<Self>().cloned();
-        sandbox.ok_or_else(|| Failure::Internal("the request has no sandbox".to_owned()))
-    }
-}
+base::from_extensions!(Sandbox, Failure::internal("the request has no sandbox"));
