@@ -10,6 +10,7 @@ use std::{
 use axum::http::Method;
 use serde_json::json;
 use store::{Database, query_as, query_scalar};
+use tempfile::TempDir;
 
 use crate::{
     command_line::{error_line, mkopo},
@@ -24,8 +25,24 @@ async fn run(command: &'static str, data_dir: &Path, file: &Path) -> Output {
     tokio::task::spawn_blocking(move || mkopo.output().unwrap()).await.unwrap()
 }
 
-fn copy_in(folder: &tempfile::TempDir) -> PathBuf {
+fn copy_in(folder: &TempDir) -> PathBuf {
     folder.path().join("monday.db")
+}
+
+/// A backup of the data, and the folder that it is in.
+async fn backed_up(app: &TestApp) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = copy_in(&folder);
+    let copied = run("backup", app.data_dir(), &file).await;
+    assert!(copied.status.success(), "{copied:?}");
+    (folder, file)
+}
+
+/// Restores a backup, and returns what the command says.
+async fn restore(data_dir: &Path, file: &Path) -> String {
+    let restored = run("restore", data_dir, file).await;
+    assert!(restored.status.success(), "{restored:?}");
+    String::from_utf8(restored.stderr).unwrap()
 }
 
 /// The names of the files that belong to the database in a data folder.
@@ -61,11 +78,6 @@ async fn a_backup_made_while_loans_are_paid_is_complete_and_can_be_restored() {
     };
     let (copied, ()) = tokio::join!(run("backup", app.data_dir(), &file), pay_all);
     assert!(copied.status.success(), "{copied:?}");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    }
     let paid = app.assert_every_shilling_is_accounted_for().await;
 
     let while_running = error_line(&run("restore", app.data_dir(), &file).await);
@@ -74,8 +86,7 @@ async fn a_backup_made_while_loans_are_paid_is_complete_and_can_be_restored() {
 
     let other = tempfile::tempdir().unwrap();
     for kept in [None, Some("mkopo.db.replaced"), Some("mkopo.db.replaced-2")] {
-        let restored = run("restore", other.path(), &file).await;
-        assert!(restored.status.success(), "{restored:?}");
+        restore(other.path(), &file).await;
         assert!(kept.is_none_or(|kept| other.path().join(kept).exists()), "{kept:?}");
     }
     let copy = format!("sqlite:{}", other.path().join("mkopo.db").display());
@@ -88,19 +99,16 @@ async fn a_backup_made_while_loans_are_paid_is_complete_and_can_be_restored() {
 #[tokio::test]
 async fn a_restore_keeps_the_sandboxes_as_they_are() {
     let app = TestApp::start_on_file().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = copy_in(&folder);
     for name in ["removed", "kept"] {
         app.set_console(Method::POST, "/sandboxes", json!({"name": name})).await;
     }
-    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    let (_folder, file) = backed_up(&app).await;
     app.console(Method::DELETE, "/sandboxes/removed", None).await;
     app.set_console(Method::POST, "/sandboxes", json!({"name": "made-since"})).await;
 
     let data = app.data_dir().to_owned();
     app.sandbox.close(Duration::ZERO).await;
-    let restored = run("restore", &data, &file).await;
-    assert!(restored.status.success(), "{restored:?}");
+    restore(&data, &file).await;
     let database = Database::open(&data.join("mkopo.db")).await.unwrap();
     let names = query_scalar::<String>("SELECT name FROM sandbox ORDER BY name");
     let names = names.fetch_all(&mut database.read().await.unwrap()).await.unwrap();
@@ -109,27 +117,27 @@ async fn a_restore_keeps_the_sandboxes_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_restore_over_damaged_data_keeps_the_sandboxes_of_the_backup() {
+async fn a_damaged_database_is_kept_with_its_log_and_the_sandboxes_are_those_of_the_backup() {
     let app = TestApp::start_on_file().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = copy_in(&folder);
     app.set_console(Method::POST, "/sandboxes", json!({"name": "kept"})).await;
-    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    let (folder, file) = backed_up(&app).await;
     app.sandbox.close(Duration::ZERO).await;
     // The sandboxes are in the data folder, wherever a link there leads.
     let damaged = folder.path().join("damaged.db");
-    std::fs::write(&damaged, "damaged").unwrap();
+    std::fs::write(&damaged, "not a database, despite its name").unwrap();
+    std::fs::write(folder.path().join("damaged.db-wal"), "a log that belongs to it").unwrap();
     std::fs::remove_file(app.data_dir().join("mkopo.db")).unwrap();
     std::os::unix::fs::symlink(&damaged, app.data_dir().join("mkopo.db")).unwrap();
-    let restored = run("restore", app.data_dir(), &file).await;
-    let said = String::from_utf8_lossy(&restored.stderr);
+    let said = restore(app.data_dir(), &file).await;
     assert!(said.contains("The sandboxes are those of the backup"), "{said}");
+    assert!(folder.path().join("damaged.db.replaced-wal").exists());
     let app = app.restart().await;
+    app.assert_every_shilling_is_accounted_for().await;
     assert_eq!(app.count("SELECT count(*) FROM sandbox WHERE name = 'kept'").await, 1);
 
     // Where their data never was, they are not listed.
     let elsewhere = folder.path().join("elsewhere");
-    assert!(run("restore", &elsewhere, &file).await.status.success());
+    restore(&elsewhere, &file).await;
     let database = Database::open(&elsewhere.join("mkopo.db")).await.unwrap();
     let mut reader = database.read().await.unwrap();
     let listed: i64 = query_scalar("SELECT count(*) FROM sandbox").fetch_one(&mut reader).await.unwrap();
@@ -139,8 +147,6 @@ async fn a_restore_over_damaged_data_keeps_the_sandboxes_of_the_backup() {
 #[tokio::test]
 async fn a_restored_backup_revives_no_session_no_code_and_no_revoked_token() {
     let app = TestApp::start_on_file().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = copy_in(&folder);
     app.sign_in("agent").await;
     app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
     for slice in ["mfe-loans", "mfe-plans"] {
@@ -148,14 +154,12 @@ async fn a_restored_backup_revives_no_session_no_code_and_no_revoked_token() {
     }
     let link = json!({"story": "first-payout", "roles": ["agent"], "worlds": 1, "works_for": "1h"});
     app.set_console(Method::POST, "/story-links", link).await;
-    let copied = run("backup", app.data_dir(), &file).await;
-    assert!(copied.status.success(), "{copied:?}");
+    let (_folder, file) = backed_up(&app).await;
     app.console(Method::DELETE, "/deploy-tokens/mfe-loans/ci", None).await;
 
     let data = app.data_dir().to_owned();
     app.sandbox.close(Duration::ZERO).await;
-    let restored = run("restore", &data, &file).await;
-    assert!(restored.status.success(), "{restored:?}");
+    restore(&data, &file).await;
     let database = Database::open(&data.join("mkopo.db")).await.unwrap();
     let mut reader = database.read().await.unwrap();
     let open: (i64, i64, i64) = query_as(
@@ -174,11 +178,8 @@ async fn a_restored_backup_revives_no_session_no_code_and_no_revoked_token() {
 
     // A machine that has never had the data does not know which were revoked.
     let other = tempfile::tempdir().unwrap();
-    let restored = run("restore", other.path(), &file).await;
-    assert!(
-        String::from_utf8_lossy(&restored.stderr).contains("All deploy tokens have ended"),
-        "{restored:?}"
-    );
+    let said = restore(other.path(), &file).await;
+    assert!(said.contains("All deploy tokens have ended"), "{said}");
     let database = Database::open(&other.path().join("mkopo.db")).await.unwrap();
     let count = query_scalar::<i64>("SELECT count(*) FROM deploy_token");
     assert_eq!(count.fetch_one(&mut database.read().await.unwrap()).await.unwrap(), 0);
@@ -226,28 +227,11 @@ async fn a_failed_backup_or_restore_prints_one_line_and_changes_nothing() {
     assert!(!nowhere.join("mkopo.db").exists());
 }
 
-#[tokio::test]
-async fn a_damaged_database_is_kept_with_its_log() {
-    let app = TestApp::start_on_file().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = copy_in(&folder);
-    assert!(run("backup", app.data_dir(), &file).await.status.success());
-    app.sandbox.close(Duration::ZERO).await;
-    std::fs::write(app.data_dir().join("mkopo.db"), "not a database, despite its name").unwrap();
-    std::fs::write(app.data_dir().join("mkopo.db-wal"), "a log that belongs to it").unwrap();
-    let restored = run("restore", app.data_dir(), &file).await;
-    assert!(restored.status.success(), "{restored:?}");
-    assert!(app.data_dir().join("mkopo.db.replaced-wal").exists());
-    app.restart().await.assert_every_shilling_is_accounted_for().await;
-}
-
 #[cfg(unix)]
 #[tokio::test]
 async fn a_restore_without_room_for_the_whole_copy_fails_and_leaves_the_data_in_place() {
     let app = TestApp::start_on_file().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = copy_in(&folder);
-    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    let (_folder, file) = backed_up(&app).await;
     // The copy grows by the events since the backup.
     for _ in 0..150 {
         app.set_console(Method::POST, "/loans", json!({ "count": 1 })).await;
@@ -260,27 +244,24 @@ async fn a_restore_without_room_for_the_whole_copy_fails_and_leaves_the_data_in_
     // as on a full disk.
     let blocks = std::fs::metadata(&file).unwrap().len() / 512;
     let script = format!("trap '' XFSZ; ulimit -Sf {blocks}; exec \"$0\" data restore \"$@\"");
-    let mut restore = std::process::Command::new("sh");
-    restore.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]).arg(&file);
-    restore.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("MKOPO_DATA_DIR", &data);
-    let restored = tokio::task::spawn_blocking(move || restore.output().unwrap()).await.unwrap();
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]).arg(&file);
+    limited.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("MKOPO_DATA_DIR", &data);
+    let restored = tokio::task::spawn_blocking(move || limited.output().unwrap()).await.unwrap();
     let said = error_line(&restored).replace(data.to_str().unwrap(), "[data]");
     insta::assert_snapshot!(said, @"mkopo: can't write [data]/mkopo.db: disk I/O error");
     assert_eq!(files_of_database(&data), ["mkopo.db", "mkopo.db.lock"]);
     assert_eq!(loans_in(&data).await, loans);
 
-    let restored = run("restore", &data, &file).await;
-    assert!(restored.status.success(), "{restored:?}");
+    restore(&data, &file).await;
     assert_eq!(loans_in(&data).await, loans - 150);
 }
 
 #[tokio::test]
 async fn a_killed_restore_leaves_nothing_for_the_next_one() {
     let app = TestApp::start_on_file().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = copy_in(&folder);
     let loans = app.count("SELECT count(*) FROM loan").await;
-    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    let (_folder, file) = backed_up(&app).await;
     app.set_console(Method::POST, "/loans", json!({ "count": 40 })).await;
     let other_log = std::fs::read(app.data_dir().join("mkopo.db-wal")).unwrap();
 
@@ -303,8 +284,7 @@ async fn a_killed_restore_leaves_nothing_for_the_next_one() {
     // It was killed later, while it wrote the copy of another backup.
     std::fs::write(other.path().join(format!("{left}-wal")), other_log).unwrap();
 
-    let restored = run("restore", other.path(), &file).await;
-    assert!(restored.status.success(), "{restored:?}");
+    restore(other.path(), &file).await;
     assert_eq!(files_of_database(other.path()), ["mkopo.db", "mkopo.db.lock"]);
     assert_eq!(loans_in(other.path()).await, loans);
 }
@@ -312,12 +292,10 @@ async fn a_killed_restore_leaves_nothing_for_the_next_one() {
 #[tokio::test]
 async fn a_backup_of_a_newer_version_is_refused_with_that_reason_and_nothing_is_left_of_it() {
     let app = TestApp::start_on_file().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = copy_in(&folder);
     let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
                  VALUES (9999, 'of next year', TRUE, '', 1)";
     app.write(newer).await.unwrap();
-    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    let (folder, file) = backed_up(&app).await;
     let other = tempfile::tempdir().unwrap();
     let said = error_line(&run("restore", other.path(), &file).await);
     let said = said.replace(folder.path().to_str().unwrap(), "[folder]");
@@ -329,16 +307,13 @@ async fn a_backup_of_a_newer_version_is_refused_with_that_reason_and_nothing_is_
 #[tokio::test]
 async fn a_restore_through_a_symbolic_link_replaces_the_file_and_keeps_the_link() {
     let app = TestApp::start_on_file().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = copy_in(&folder);
     let loans = app.count("SELECT count(*) FROM loan").await;
-    assert!(run("backup", app.data_dir(), &file).await.status.success());
+    let (folder, file) = backed_up(&app).await;
     app.set_console(Method::POST, "/loans", json!({ "count": 1 })).await;
     app.sandbox.close(Duration::ZERO).await;
     let link = folder.path().join("mkopo.db");
     std::os::unix::fs::symlink(app.data_dir().join("mkopo.db"), &link).unwrap();
-    let restored = run("restore", folder.path(), &file).await;
-    assert!(restored.status.success(), "{restored:?}");
+    restore(folder.path(), &file).await;
     assert!(link.is_symlink());
     assert_eq!(files_of_database(app.data_dir()), ["mkopo.db", "mkopo.db.lock", "mkopo.db.replaced"]);
     assert_eq!(loans_in(app.data_dir()).await, loans);

@@ -150,35 +150,32 @@ async fn a_snapshot_is_restored_exactly() {
 }
 
 #[tokio::test]
-async fn a_restored_snapshot_revives_no_ended_session_and_no_used_code() {
+async fn a_restored_snapshot_revives_no_ended_session_or_used_code_and_gives_no_code_new_tries() {
+    const VERIFY: &str = "/api/v1/auth/verify-signin-otp";
     let app = TestApp::start().await;
     let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
-    app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
-    let otp = app.newest_code("agent@mkopo.test").await;
-    let with_code = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD, "otp": otp});
+    let with_code = async |email: &str| {
+        app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await;
+        json!({"email": email, "password": demo::PASSWORD, "otp": app.newest_code(email).await})
+    };
+    let (used, tried) = (with_code("agent@mkopo.test").await, with_code("admin@mkopo.test").await);
+    let unused = with_code("supervisor@mkopo.test").await;
     app.console(Method::POST, "/data/snapshots/before", None).await;
-    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with_code.clone()).await.status, 200);
+
+    assert_eq!(app.post(VERIFY, used.clone()).await.status, 200);
+    let mut wrong = tried.clone();
+    wrong["otp"] = json!(if tried["otp"] == "000000" { "111111" } else { "000000" });
+    for _ in 0..5 {
+        assert_eq!(app.post(VERIFY, wrong.clone()).await.failure().1, "invalid_code");
+    }
     agent.post("/api/v1/auth/logout", None).await;
     assert_eq!(app.console(Method::PUT, "/data/snapshots/before", None).await.status, 204);
+
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
     assert_eq!(admin.get("/api/v1/auth/me").await.status, 200, "it has not ended");
-    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with_code).await.failure().1, "invalid_code");
-}
-
-#[tokio::test]
-async fn a_restored_snapshot_gives_no_code_new_tries() {
-    let app = TestApp::start().await;
-    let email = "agent@mkopo.test";
-    app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await;
-    let otp = app.newest_code(email).await;
-    app.console(Method::POST, "/data/snapshots/before", None).await;
-    let with = |otp: &str| json!({"email": email, "password": demo::PASSWORD, "otp": otp});
-    let wrong = if otp == "000000" { "111111" } else { "000000" };
-    for _ in 0..5 {
-        app.post("/api/v1/auth/verify-signin-otp", with(wrong)).await;
-    }
-    assert_eq!(app.console(Method::PUT, "/data/snapshots/before", None).await.status, 204);
-    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with(&otp)).await.failure().1, "invalid_code");
+    assert_eq!(app.post(VERIFY, used).await.failure().1, "invalid_code");
+    assert_eq!(app.post(VERIFY, tried).await.failure().1, "invalid_code");
+    assert_eq!(app.post(VERIFY, unused).await.status, 200);
 }
 
 #[tokio::test]

@@ -21,22 +21,6 @@ async fn request_code(app: &TestApp, kind: &str, who: &str) {
 }
 
 #[tokio::test]
-async fn a_code_is_read_in_the_outbox_and_signs_in() {
-    let app = TestApp::start().await;
-    request_code(&app, "signin-otp", "agent").await;
-    let messages = outbox(&app, "?to=Agent@Mkopo.test").await;
-    let code = messages[0]["code"].as_str().unwrap();
-    assert!(messages[0]["body"].as_str().unwrap().contains(code));
-    let expected = json!({
-        "id": messages[0]["id"], "created_at": "2026-11-14T09:00:00.000Z", "channel": "email", "to": "agent@mkopo.test",
-        "subject": "Your Mkopo verification code", "body": messages[0]["body"], "code": code,
-    });
-    assert_eq!(messages, [expected]);
-    let credentials = json!({"email": "agent@mkopo.test", "password": lending::demo::PASSWORD, "otp": code});
-    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", credentials).await.status, 200);
-}
-
-#[tokio::test]
 async fn messages_are_filtered_by_recipient_channel_and_earlier_message() {
     let app = TestApp::start().await;
     request_code(&app, "signin-otp", "agent").await;
@@ -47,6 +31,7 @@ async fn messages_are_filtered_by_recipient_channel_and_earlier_message() {
     // The clock is stopped, so the order is that of insertion.
     assert_eq!(to(&all), ["admin@mkopo.test", "+254711000003", "agent@mkopo.test"]);
     assert_eq!(to(&outbox(&app, "?channel=sms").await), ["+254711000003"]);
+    assert_eq!(to(&outbox(&app, "?to=Admin@Mkopo.test").await), ["admin@mkopo.test"]);
     for phone in ["0711000003", "+254711000003", "%2B254711000003", "254711000003"] {
         assert_eq!(outbox(&app, &format!("?to={phone}")).await.len(), 1, "{phone}");
     }
@@ -88,9 +73,11 @@ async fn a_waiting_request_returns_as_soon_as_a_message_is_sent() {
 async fn a_waiting_request_returns_messages_of_another_server() {
     let app = TestApp::start().await;
     let second = app.another_server(&[]).await;
+    let began = Instant::now();
     let (messages, ()) =
         tokio::join!(outbox(&app, "?wait=20s"), request_code(&second, "signin-otp", "agent"));
     assert_eq!(messages.len(), 1);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
 
 #[tokio::test]

@@ -10,19 +10,6 @@ use crate::{
 };
 
 #[tokio::test]
-async fn the_next_payout_fails_as_queued_and_the_one_after_it_succeeds() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    app.set_console(Method::PUT, "/scenario", json!({"next": ["insufficient_funds"]})).await;
-    let refused = agent.disburse(loan).await;
-    assert_snapshot!(refused.refusal(), @"422 mobile_money_refused: The balance is insufficient for the transaction.");
-    assert_eq!(refused.body()["result_code"], "1");
-    assert_eq!(agent.disburse(loan).await.status, 200);
-    app.assert_every_shilling_is_accounted_for().await;
-}
-
-#[tokio::test]
 async fn omitted_fields_are_not_changed() {
     let app = TestApp::start().await;
     let first = app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 800, "seed": 7})).await;

@@ -45,15 +45,6 @@ async fn deactivating_an_account_ends_its_sessions_permanently() {
     app.sign_in("agent").await;
 }
 
-// S-69
-#[tokio::test]
-async fn a_new_role_applies_to_open_sessions() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    app.set_console(Method::PATCH, "/staff/Agent@mkopo.test", json!({"role": "supervisor"})).await;
-    assert_eq!(agent.get("/api/v1/auth/me").await.json()["role"], "supervisor");
-}
-
 // S-64
 #[tokio::test]
 async fn the_sessions_of_one_account_or_of_all_are_ended() {

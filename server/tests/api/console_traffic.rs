@@ -84,7 +84,7 @@ async fn failures_and_faults_are_listed() {
     let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503});
     app.set_console(Method::POST, "/faults", fault).await;
     app.call(Method::GET, "/api/v1/auth/me", None).await;
-    app.call(Method::DELETE, "/api/v1/auth/me", None).await;
+    app.call(Method::DELETE, "/api/v1/auth/login", None).await;
     let calls = traffic(&app).await;
     let listed =
         calls.iter().map(|call| json!([call["status"], call["response_body"]["code"], call["fault"]]));
@@ -116,31 +116,6 @@ async fn the_latest_thousand_calls_are_kept_until_they_are_cleared() {
     assert_eq!(traffic(&app).await, Vec::<Value>::new());
     app.call(Method::GET, "/api/v1/auth/me", None).await;
     assert!(!says_so().await, "all since then are kept");
-}
-
-/// In memory, a thousand such bodies of 8 KiB each took 858 MB.
-#[tokio::test]
-async fn only_the_size_of_a_body_of_many_values_is_listed() {
-    let app = TestApp::start().await;
-    let body = json!({"email": "agent@mkopo.test", "password": vec![json!({}); 1169], "name": "x"});
-    app.post("/api/v1/auth/login", body.clone()).await;
-    assert_eq!(
-        traffic(&app).await[0]["request_body"],
-        json!({"email": "agent@mkopo.test", "password": "•••", "name": "x"})
-    );
-    let shown = json!({"email": "agent@mkopo.test", "notes": vec![json!({}); 1169]});
-    app.post("/api/v1/auth/login", shown.clone()).await;
-    let size = shown.to_string().len();
-    assert_eq!(traffic(&app).await[0]["request_body"], format!("[{size} bytes, too many values]"));
-}
-
-#[tokio::test]
-async fn only_the_size_of_a_large_body_is_listed() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let list = agent.get("/api/v1/disbursement-records").await;
-    let call = &traffic(&app).await[0];
-    assert_eq!(call["response_body"], format!("[{} bytes]", list.bytes.len()));
 }
 
 #[tokio::test]

@@ -60,6 +60,10 @@ pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMa
         return;
     };
     if is_for_no_sandbox(status, body) {
+        // A browser gets a page.
+        if let Ok(failure) = serde_json::from_slice::<Value>(body) {
+            assert!(FAILURE.is_valid(&failure), "{call}: {failure:#}");
+        }
         return;
     }
     let body = (method != Method::HEAD).then_some(body);
@@ -97,6 +101,11 @@ pub fn operations() -> BTreeSet<(&'static str, String)> {
         }
     }
     operations
+}
+
+/// Whether the operation has the contract's default, a session.
+pub fn needs_session(path: &str, method: &str) -> bool {
+    all()["paths"][path][method]["security"].is_null()
 }
 
 /// The name of the response that the operation lists for `status`.

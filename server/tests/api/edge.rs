@@ -4,10 +4,11 @@ use axum::{
 };
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::{
-    contract, security_headers, slices,
+    contract,
+    live_settings::LIVE,
+    slices::started_with,
     test_app::{CONSOLE_TOKEN, Listener, TestApp, request},
 };
 
@@ -56,10 +57,15 @@ async fn a_body_of_exactly_the_limit_is_read() {
 
 // S-26, S-85
 #[tokio::test]
-async fn a_wrong_method_is_answered_with_the_allowed_ones() {
+async fn a_wrong_method_and_options_are_answered_with_the_allowed_ones() {
     let app = TestApp::start().await;
-    let answer = app.call(Method::DELETE, "/api/v1/auth/login", None).await;
-    assert_eq!(answer.headers[header::ALLOW], "POST");
+    for (method, status) in [(Method::DELETE, 405), (Method::OPTIONS, 204)] {
+        let answer = app.call(method, "/api/v1/auth/login", None).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.headers[header::ALLOW]),
+            (status, &"POST".parse().unwrap())
+        );
+    }
 }
 
 #[tokio::test]
@@ -84,38 +90,38 @@ async fn the_failure_has_the_request_id_of_the_header() {
     assert_eq!(json!(answer.headers["x-request-id"].to_str().unwrap()), answer.body()["request_id"]);
 }
 
-/// A request of each operation of the contract, whose parameters are all `x`.
-fn requests_of_all_operations(token: Option<&str>) -> impl Iterator<Item = (Listener, Request<Body>)> {
+/// A request of each operation of the contract, whose parameters are all `x`, and whether it needs a session.
+fn requests_of_all_operations(token: Option<&str>) -> impl Iterator<Item = (Listener, Request<Body>, bool)> {
     contract::operations().into_iter().map(move |(path, method)| {
         let is_of_console = path.starts_with("/console") || path == "/metrics";
         let listener = if is_of_console { Listener::Console } else { Listener::Portal };
+        let needs_session = contract::needs_session(path, &method);
         let segments = path.split('/').map(|segment| if segment.starts_with('{') { "x" } else { segment });
         let path = segments.collect::<Vec<_>>().join("/");
         let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
-        (listener, request(method, &path, token, None))
+        (listener, request(method, &path, token, None), needs_session)
     })
 }
 
-/// A portal with live screens.
-async fn live_portal(folder: &TempDir) -> TestApp {
-    TestApp::start_with(&["--portal-dir", folder.path().to_str().unwrap(), "--screens", "live"]).await
-}
-
-// S-17, S-24, S-116
+// S-17, S-24, S-55, S-67, S-111, S-116
 #[tokio::test]
-async fn every_answer_has_security_headers() {
-    let portal = slices::portal();
-    let app = live_portal(&portal).await;
+async fn every_answer_has_security_headers_and_every_call_except_sign_in_needs_a_session() {
+    let (app, _portal) = started_with(&LIVE).await;
+    let mut without_session = 0;
     // The console's operator may do everything; the stream of a person who is signed in never ends.
     for token in [None, Some("no-session"), Some(CONSOLE_TOKEN)] {
-        for (listener, call) in requests_of_all_operations(token) {
-            let (method, uri) = (call.method().clone(), call.uri().clone());
+        for (listener, call, needs_session) in requests_of_all_operations(token) {
+            // Each call of a test looks at the headers of its answer.
             let answer = app.send_to(listener, call).await;
             assert!(!answer.status.is_server_error(), "{}", answer.status);
-            assert_ne!(answer.status, 405, "{method} is not served");
-            security_headers::check(&uri, &answer.headers);
+            assert_ne!(answer.status, 405, "{} is not served", answer.status);
+            if needs_session {
+                assert_eq!(answer.kind(), "401 no_session", "{}", answer.status);
+                without_session += 1;
+            }
         }
     }
+    assert!(without_session >= 3 * 15, "{without_session}");
 }
 
 // S-17, S-24, S-116
@@ -125,8 +131,7 @@ async fn answers_to_what_is_no_operation_have_security_headers() {
     const SANDBOX: (HeaderName, &str) = (HeaderName::from_static("mkopo-sandbox"), "none");
     const ZIPPED: (HeaderName, &str) = (header::CONTENT_ENCODING, "gzip");
     const JSON: (HeaderName, &str) = (header::CONTENT_TYPE, "application/json");
-    let portal = slices::portal();
-    let app = live_portal(&portal).await;
+    let (app, _portal) = started_with(&LIVE).await;
     let too_large = "x".repeat(64 * 1024 + 1);
     let too_long = format!("/{}", "x".repeat(1024));
     let link = format!("/console/outbox?token={CONSOLE_TOKEN}");
@@ -178,8 +183,8 @@ async fn answers_to_what_is_no_operation_have_security_headers() {
             call = call.header(name, *value);
         }
         let answer = app.send_to(listener, call.body(Body::from(body.to_owned())).unwrap()).await;
+        // Each call of a test looks at the headers of its answer.
         assert_eq!(answer.status, status);
-        security_headers::check(&uri.parse().unwrap(), &answer.headers);
     }
 }
 
@@ -225,13 +230,6 @@ async fn head_answers_like_get_without_the_body() {
     assert!(head.bytes.is_empty());
     assert_eq!(head.headers[header::ETAG], got.headers[header::ETAG]);
     assert_eq!(head.headers[header::CONTENT_LENGTH], got.sent.to_string());
-}
-
-#[tokio::test]
-async fn options_lists_the_methods_of_a_path() {
-    let app = TestApp::start().await;
-    let answer = app.call(Method::OPTIONS, "/api/v1/auth/login", None).await;
-    assert_eq!((answer.status.as_u16(), &answer.headers[header::ALLOW]), (204, &"POST".parse().unwrap()));
 }
 
 fn preflight(path: &str, origin: &str) -> Request<Body> {
@@ -310,6 +308,7 @@ async fn hostile_requests_are_refused_without_internal_details() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let deep = "[".repeat(50_000);
+    let deep_in_a_field = format!(r#"{{"x":{deep}"#);
     let mut requests = Vec::new();
     for path in [
         "/api/v1/disbursements/%00/disburse",
@@ -326,6 +325,7 @@ async fn hostile_requests_are_refused_without_internal_details() {
     }
     for body in [
         deep.as_bytes(),
+        deep_in_a_field.as_bytes(),
         b"\xff\xfe",
         b"{\"email\":\"\\u0000\",\"password\":\"\\u0000\"}",
         b"{\"email\":\"\\ud800\",\"password\":\"x\"}",
@@ -367,8 +367,7 @@ fn values_of(schema: &Value) -> Vec<Value> {
 // S-102
 #[tokio::test]
 async fn no_call_accepts_a_field_twice_or_an_array_for_an_object() {
-    let portal = slices::portal();
-    let app = live_portal(&portal).await;
+    let (app, _portal) = started_with(&LIVE).await;
     let admin = app.sign_in("admin").await;
     let mut checked = 0;
     // Pages alone make the other calls that have a body.
@@ -421,11 +420,14 @@ async fn what_is_refused_before_it_is_routed_can_be_read_by_an_allowed_origin_to
 }
 
 #[tokio::test]
-async fn a_body_is_read_with_a_byte_order_mark_and_refused_when_it_is_compressed() {
+async fn a_body_is_read_with_a_byte_order_mark_or_a_backslash_and_refused_when_it_is_compressed() {
     let app = TestApp::start().await;
     let body = r#"{"email":"agent@mkopo.test","password":"Mkopo-demo-1"}"#;
-    let marked = app.send(login_with("application/json", format!("\u{feff}{body}"))).await;
-    assert_eq!(marked.status, 200);
+    // An escaped backslash before `u0000` is no NUL.
+    let with_backslash = body.replace('{', r#"{"x":"\\u0000","#);
+    for read in [format!("\u{feff}{body}"), with_backslash] {
+        assert_eq!(app.send(login_with("application/json", read)).await.status, 200);
+    }
     let mut compressed = login_with("application/json", vec![0x1f, 0x8b, 8, 0]);
     compressed.headers_mut().insert(header::CONTENT_ENCODING, "gzip".parse().unwrap());
     let refused = app.send(compressed).await;

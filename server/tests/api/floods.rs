@@ -1,11 +1,6 @@
 //! Floods from callers without a session: the service never grows, never stops and never locks others out.
 
-use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream as BlockingStream,
-    process::Stdio,
-    time::Duration,
-};
+use std::{fs::File, os::fd::OwnedFd, time::Duration};
 
 use axum::http::{Method, StatusCode};
 use mkopo::http::connections::Limits;
@@ -15,7 +10,14 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::{command_line::mkopo, connections::served, contract, slices, test_app::TestApp};
+use crate::{
+    connections::served,
+    contract,
+    server::{Server, try_call},
+    slices,
+    test_app::TestApp,
+    test_store,
+};
 
 /// JSON nested as deep as the parser goes, 8 KB of it.
 fn nested() -> Value {
@@ -136,35 +138,12 @@ async fn when_all_connections_are_taken_the_longest_idle_one_is_closed_for_the_n
 #[test]
 fn a_log_that_can_not_be_written_changes_no_answer() {
     let folder = tempfile::tempdir().unwrap();
-    let mut server = mkopo()
-        .args(["serve", "--listen", "127.0.0.1:0", "--demo", "true", "--data-dir"])
-        .arg(folder.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut log = BufReader::new(server.stderr.take().unwrap());
-    let address = loop {
-        let mut line = String::new();
-        log.read_line(&mut line).unwrap();
-        let line: Value = serde_json::from_str(&line).unwrap();
-        if line["fields"]["message"] == "listening" {
-            break line["fields"]["address"].as_str().unwrap().to_owned();
-        }
-    };
-    // As `head -1` does.
-    drop(log);
-    let call = |request: &str| {
-        let mut stream = BlockingStream::connect(&address).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    };
+    // Nobody reads it.
+    let (_, log) = std::io::pipe().unwrap();
+    let log = File::from(OwnedFd::from(log));
+    let server = Server::start_with_log(&[], log, &test_store::options(folder.path()));
     for _ in 0..20 {
-        let answer = call("GET /api/v1/zzz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-        assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+        let answer = try_call(&server.address, "GET", "/api/v1/zzz", &[], None).unwrap();
+        assert_eq!(answer.status, 404);
     }
-    server.kill().unwrap();
-    server.wait().unwrap();
 }

@@ -338,7 +338,10 @@ async fn an_invalid_key_is_refused_before_anything_is_done() {
     let agent = app.sign_in("agent").await;
     let loan = &agent.waiting_loan().await;
     let long = "k".repeat(256);
-    for key in ["", "\"\"", "\"", "a b", "\"a\"b\"", "\"open", "tab\tbed", "ключ", &long] {
+    let quoted_long = format!("\"{long}\"");
+    for key in
+        ["", "\"\"", "\"", "a b", "\"a\"b\"", "\"open", "open\"", "tab\tbed", "ключ", &long, &quoted_long]
+    {
         let mut call = payout(&agent.token, loan);
         call.headers_mut().insert("idempotency-key", HeaderValue::from_bytes(key.as_bytes()).unwrap());
         assert_eq!(app.send(call).await.kind(), "400 bad_idempotency_key", "{key}");

@@ -315,6 +315,9 @@ async fn counts_continue_after_a_restart_and_in_a_second_process() {
     }
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(login_from(&second, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    // The next call knows of a new time, though it has no session.
+    app.set_console(Method::PUT, "/clock", json!({"advance": "15m"})).await;
+    assert_eq!(login_from(&second, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
 }
 
 #[tokio::test]

@@ -35,7 +35,6 @@ mod floods;
 mod hostile;
 mod idempotency;
 mod invariant;
-mod json_suite;
 mod known_hosts;
 mod limits;
 mod lists;

@@ -16,10 +16,7 @@ use base::{
 };
 use clap::{CommandFactory, Parser};
 use mkopo::commands::CommandLine;
-use proptest::{
-    prelude::*,
-    test_runner::{TestCaseError, TestRunner},
-};
+use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
 use slices::{SliceName, archive};
 use store::url::DatabaseUrl;
@@ -193,11 +190,11 @@ fn options() -> Vec<String> {
     settings.map(|argument| format!("--{}", argument.get_long().unwrap())).collect()
 }
 
-/// Runs `cases` of `strategy` against one service, to whose API `check` has a token.
-fn against_a_service<S: Strategy>(
+/// Runs `cases` of `strategy` against one service, which must answer each without a 5xx.
+fn no_input_is_the_servers_fault<S: Strategy>(
     cases: u32,
     strategy: &S,
-    check: &impl AsyncFn(&TestApp, &str, S::Value) -> Result<(), TestCaseError>,
+    requests: impl Fn(&str, S::Value) -> Vec<(Listener, Option<Request<Body>>)>,
 ) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let (app, token) = runtime.block_on(async {
@@ -205,72 +202,17 @@ fn against_a_service<S: Strategy>(
         let token = app.sign_in("agent").await.token;
         (app, token)
     });
-    TestRunner::new(config(cases))
-        .run(strategy, |input| runtime.block_on(check(&app, &token, input)))
-        .unwrap();
-    runtime.block_on(app.assert_every_shilling_is_accounted_for());
-}
-
-/// Runs `cases` of `strategy` against one service, which must answer each without a 5xx.
-fn no_input_is_the_servers_fault<S: Strategy>(
-    cases: u32,
-    strategy: &S,
-    requests: impl Fn(&str, S::Value) -> Vec<(Listener, Option<Request<Body>>)>,
-) {
-    against_a_service(cases, strategy, &async |app, token, input| {
-        for (listener, request) in requests(token, input) {
+    let check = async |input| {
+        for (listener, request) in requests(&token, input) {
             let Some(request) = request else { continue };
             let what = format!("{} {}", request.method(), request.uri());
             let answer = app.send_to(listener, request).await;
             prop_assert!(!answer.status.is_server_error(), "{}: {}", what, answer.status);
         }
         Ok(())
-    });
-}
-
-/// `value` as JSON, with the next of `blanks` before and after each of its parts.
-fn spaced(value: &Value, blanks: &mut impl Iterator<Item = &'static str>) -> String {
-    let mut blank = || blanks.next().unwrap_or_default();
-    let (before, after) = (blank(), blank());
-    let text = match value {
-        Value::Array(elements) => {
-            let elements: Vec<String> = elements.iter().map(|element| spaced(element, blanks)).collect();
-            format!("[{}]", elements.join(","))
-        }
-        Value::Object(fields) => {
-            let field = |(name, value): (&String, &Value)| {
-                format!("{}:{}", spaced(&json!(name), blanks), spaced(value, blanks))
-            };
-            let fields: Vec<String> = fields.iter().map(field).collect();
-            format!("{{{}}}", fields.join(","))
-        }
-        other => other.to_string(),
     };
-    format!("{before}{text}{after}")
-}
-
-// S-10
-#[test]
-fn a_body_is_read_however_its_json_is_spaced_and_never_when_it_is_cut_short() {
-    const PATH: &str = "/api/v1/disbursements/none/disburse";
-    let blanks = prop::collection::vec(prop::sample::select(&["", "", " ", "\n", "\t", "\r\n  "][..]), 40);
-    let strategy = (json_value(), blanks, any::<prop::sample::Index>());
-    against_a_service(48, &strategy, &async |app, token, (value, blanks, cut)| {
-        let known = json!({"agent_id": "1", "amount": 1, "phone_number": "0712345678", "x": value});
-        let whole = spaced(&known, &mut blanks.into_iter().cycle());
-        // No text that the service keeps may have it.
-        let whole = whole.replace("\\u0000", "0");
-        let status = async |text: &str| {
-            let mut request = request(Method::POST, PATH, Some(token), Some(Value::Null));
-            *request.body_mut() = Body::from(text.to_owned());
-            app.send(request).await.status.as_u16()
-        };
-        prop_assert_eq!(status(&whole).await, 404, "{}", whole);
-        let text = whole.trim();
-        let cut = text.floor_char_boundary(cut.index(text.len()));
-        prop_assert_eq!(status(&text[..cut]).await, 400, "{}", &text[..cut]);
-        Ok(())
-    });
+    TestRunner::new(config(cases)).run(strategy, |input| runtime.block_on(check(input))).unwrap();
+    runtime.block_on(app.assert_every_shilling_is_accounted_for());
 }
 
 fn encoded(text: &str) -> String {

@@ -146,25 +146,6 @@ async fn a_password_that_is_easy_to_guess_is_refused_and_does_not_use_the_code_u
     assert_eq!(reset(&app, "supervisor@mkopo.test", &code, "agent@mkopo.test").await.status, StatusCode::OK);
 }
 
-#[tokio::test]
-async fn the_fifth_attempt_with_the_right_reset_code_works_and_a_sixth_does_not() {
-    let app = TestApp::start().await;
-    let code = requested_code(&app).await;
-    let wrong = other_than(&code);
-    for _ in 0..4 {
-        assert_eq!(reset(&app, AGENT, wrong, NEW).await.failure().1, "invalid_code");
-    }
-    assert_eq!(reset(&app, AGENT, &code, NEW).await.status, StatusCode::OK);
-
-    app.clock.advance(Duration::from_secs(30));
-    let code = requested_code(&app).await;
-    let wrong = other_than(&code);
-    for _ in 0..5 {
-        reset(&app, AGENT, wrong, "Another-1").await;
-    }
-    assert_eq!(reset(&app, AGENT, &code, "Another-1").await.failure().1, "invalid_code");
-}
-
 /// A code that is not `code`.
 fn other_than(code: &str) -> &'static str {
     if code == "000000" { "000001" } else { "000000" }

@@ -98,8 +98,8 @@ async fn a_recording_is_the_same_world_with_other_people() {
     let recorded_amount: Kes = recording.pending_loans.iter().map(|loan| loan.total_loan_amount).sum();
     assert_eq!(recorded_amount, Kes(amount));
     let jittered = recorded(&provider, true).await;
-    assert_ne!(jittered.pending_loans[0].total_loan_amount, Kes(0));
     let mut pairs = jittered.pending_loans.iter().zip(&recording.pending_loans);
+    assert!(pairs.clone().any(|(a, b)| a.total_loan_amount != b.total_loan_amount));
     assert!(pairs.any(|(a, b)| a.approved_at != b.approved_at));
 
     // Into a service of its own, by the command.

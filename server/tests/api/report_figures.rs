@@ -1,9 +1,9 @@
 //! Reports agree with the records, whatever happened to them.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
-use axum::http::{Method, StatusCode};
-use base::{clock::UnixMillis, randomness::Randomness};
+use axum::http::StatusCode;
+use base::clock::UnixMillis;
 use lending::{
     demo,
     mobile_money::{Outcome, Refusal},
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     live_settings::{LIVE, set_preferences},
-    test_app::{NOON, Staff, TestApp, waiting},
+    test_app::{NOON, Staff, TestApp},
 };
 
 const PERIODS: [&str; 5] = ["today", "week", "month", "quarter", "year"];
@@ -127,68 +127,6 @@ async fn reports_equal_the_records_of_a_year_in_every_time_zone() {
 }
 
 #[tokio::test]
-async fn sums_stay_correct_whatever_happens_to_payouts() {
-    let app = TestApp::start_with(&LIVE).await;
-    let draw = Randomness::seeded(11);
-    let mut snapshots = 0;
-    for step in 0..40 {
-        let agent = app.sign_in("agent").await;
-        let what = match draw.below(9) {
-            0 | 1 => {
-                let pending = agent.pending().await;
-                if let Some(loan) = waiting(&pending).next() {
-                    agent.disburse(loan).await;
-                }
-                "paid"
-            }
-            2 => {
-                app.next_outcomes(&[Outcome::Refused(Refusal::InsufficientFunds)]).await;
-                let pending = agent.pending().await;
-                if let Some(loan) = waiting(&pending).next() {
-                    agent.disburse(loan).await;
-                }
-                "refused"
-            }
-            3 => {
-                app.next_outcomes(&[Outcome::LostUnpaid]).await;
-                let loan = app.approve_loan(31_000, "+254712000131").await;
-                app.as_time_passes_by(Duration::from_secs(1), agent.disburse(&loan)).await;
-                "lost"
-            }
-            4 => {
-                for _ in 0..3 {
-                    app.later(Duration::from_secs(90)).await;
-                }
-                "settled later"
-            }
-            5 => {
-                app.clock.advance(Duration::from_mins(7));
-                app.console(Method::POST, "/payouts", None).await;
-                "made in the past"
-            }
-            6 => {
-                snapshots += 1;
-                app.console(Method::POST, &format!("/data/snapshots/s{snapshots}"), None).await;
-                "saved"
-            }
-            7 if snapshots > 0 => {
-                let number = 1 + draw.below(snapshots);
-                app.console(Method::PUT, &format!("/data/snapshots/s{number}"), None).await;
-                "restored"
-            }
-            _ if draw.below(4) == 0 => {
-                app.console(Method::POST, "/data/reset", None).await;
-                "reset"
-            }
-            _ => "nothing",
-        };
-        if step % 8 == 7 {
-            assert_reports_equal_records(&app.sign_in("agent").await, &format!("step {step}: {what}")).await;
-        }
-    }
-}
-
-#[tokio::test]
 async fn the_latest_activity_is_what_the_type_asks_for() {
     let app = TestApp::start_with(&LIVE).await;
     let agent = app.sign_in("agent").await;
@@ -204,10 +142,10 @@ async fn the_latest_activity_is_what_the_type_asks_for() {
         assert!(latest.len() <= 10);
         statuses.insert(about, latest.iter().map(|record| record["status"].clone()).collect());
     }
+    assert!(!statuses["disbursements"].is_empty() && !statuses["performance"].is_empty());
     assert!(statuses["disbursements"].iter().all(|status| status == "COMPLETED"));
     assert!(statuses["performance"].iter().all(|status| status == "FAILED"));
     assert_eq!(statuses["transactions"].len(), 10);
-    assert!(!statuses["performance"].is_empty());
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use serde_json::json;
 use worlds::retention;
 
 use crate::{
-    slices::{build, hold, portal, publish},
+    slices::{build, hold, publish, started, started_with},
     test_app::TestApp,
 };
 
@@ -72,15 +72,10 @@ async fn how_long_is_a_setting() {
 }
 
 #[tokio::test]
-async fn thousands_of_rows_are_deleted_in_batches() {
+async fn counts_of_tries_are_deleted_though_nobody_tries_again() {
     let app = TestApp::start().await;
-    for n in 0..1100 {
-        let stranger =
-            json!({"email": format!("nobody-{n}@mkopo.test"), "otp": "1", "new_password": "short"});
-        app.post_from(&format!("192.0.{}.{}", n / 90, n % 90), "/api/v1/auth/request-signin-otp", stranger)
-            .await;
-    }
-    assert_eq!(app.count(TRIES).await, 3300);
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
+    assert_ne!(app.count(TRIES).await, 0);
     after(&app, Duration::from_hours(1)).await;
     assert_eq!(app.count(TRIES).await, 0);
 }
@@ -98,9 +93,7 @@ async fn published(app: &TestApp) -> Vec<String> {
 
 #[tokio::test]
 async fn a_build_that_is_published_after_the_clock_went_back_is_the_newest() {
-    let portal = portal();
-    let app =
-        TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap(), "--keep-builds", "1"]).await;
+    let (app, _portal) = started_with(&["--keep-builds", "1"]).await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "1d"})).await;
     hold(&app, "mfe-loans", "1.0.0").await;
     app.set_console(Method::DELETE, "/clock", json!(null)).await;
@@ -112,10 +105,8 @@ async fn a_build_that_is_published_after_the_clock_went_back_is_the_newest() {
 
 #[tokio::test]
 async fn ten_builds_of_a_slice_are_kept_besides_the_live_and_the_previous_one() {
-    let portal = portal();
-    let app =
-        TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap(), "--keep-builds", "3"]).await;
-    for n in 0..8 {
+    let (app, _portal) = started().await;
+    for n in 0..14 {
         let published = publish(&app, &build("mfe-loans", &format!("1.{n}.0"))).await;
         assert!(published.status.is_success());
         app.clock.advance(Duration::from_mins(1));
@@ -123,12 +114,13 @@ async fn ten_builds_of_a_slice_are_kept_besides_the_live_and_the_previous_one() 
     let activate = json!({"version": "1.1.0"});
     app.set_console(Method::POST, "/slices/mfe-loans/activate", activate).await;
     after(&app, Duration::from_mins(1)).await;
-    assert_eq!(published(&app).await, ["1.7.0", "1.6.0", "1.5.0", "1.4.0", "1.1.0"]);
-    assert_eq!(app.count("SELECT count(DISTINCT version) FROM slice_file").await, 5);
+    let kept = (1..14).rev().filter(|n| *n != 2).map(|n| format!("1.{n}.0"));
+    assert_eq!(published(&app).await, kept.collect::<Vec<_>>());
+    assert_eq!(app.count("SELECT count(DISTINCT version) FROM slice_file").await, 12);
     let gone = app.call(Method::GET, "/slices/mfe-loans/1.0.0/mf-manifest.json", None).await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
     let live = app.call(Method::GET, "/slices/mfe-loans/1.1.0/mf-manifest.json", None).await;
     assert_eq!(live.status, StatusCode::OK);
     let back = app.console(Method::POST, "/slices/mfe-loans/rollback?by=wanjiru", None).await;
-    assert_eq!(back.json()["live"], "1.7.0");
+    assert_eq!(back.json()["live"], "1.13.0");
 }

@@ -12,7 +12,7 @@ use crate::{
     rollouts::publish_for,
     slice_reports::{crashed, loaded, not_loaded, report},
     slices::{
-        activate, build, build_of, hold, manifest, portal, publish, publish_with, roll_back, started,
+        activate, build, build_of, hold, manifest, publish, publish_with, roll_back, started, started_with,
         versions,
     },
     test_app::{TestApp, account},
@@ -240,9 +240,7 @@ async fn a_roll_back_goes_to_no_build_that_was_taken_back_aborted_or_never_live(
 
 #[tokio::test]
 async fn how_long_a_build_is_watched_is_a_setting() {
-    let portal = portal();
-    let folder = portal.path().to_str().unwrap();
-    let app = TestApp::start_with(&["--portal-dir", folder, "--rollback-minutes", "5"]).await;
+    let (app, _portal) = started_with(&["--rollback-minutes", "5"]).await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     app.clock.advance(Duration::from_mins(5));
     visits(&app, &people(&app, 8).await, "0.2.0", 8).await;

@@ -14,8 +14,8 @@ use crate::{
     deploying,
     sandboxes::Given,
     slices::{
-        activate, build, build_of, hold, manifest, portal, publish, publish_with, roll_back, slice_command,
-        started, versions,
+        activate, build, build_of, hold, manifest, publish, publish_with, roll_back, slice_command, started,
+        started_with, versions,
     },
     test_app::{Answer, Listener, TestApp},
 };
@@ -265,9 +265,7 @@ async fn a_new_slice_can_be_for_some_browsers_and_its_paths_are_taken() {
 
 #[tokio::test]
 async fn the_build_of_a_rollout_is_kept_however_old_it_is() {
-    let portal = portal();
-    let app =
-        TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap(), "--keep-builds", "1"]).await;
+    let (app, _portal) = started_with(&["--keep-builds", "1"]).await;
     publish_for(&app, "percent=10").await;
     for version in ["0.3.0", "0.4.0", "0.5.0"] {
         hold(&app, "mfe-loans", version).await;

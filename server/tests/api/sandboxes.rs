@@ -186,9 +186,10 @@ async fn several_servers_may_remove_the_same_sandboxes_at_once() {
     for _ in 0..4 {
         Given::make(&app, json!({"expires_in": "10m"})).await;
     }
+    let servers = [app.another_server(&[]).await, app.another_server(&[]).await];
     app.clock.advance(Duration::from_mins(11));
-    let rounds = (0..4).map(|_| sandboxes::tend(&app.sandbox.server));
-    for done in join_all(rounds).await {
+    for done in join_all([&app, &servers[0], &servers[1]].map(|on| sandboxes::tend(&on.sandbox.server))).await
+    {
         done.unwrap();
     }
     wait_until("the data is deleted", async || stored(&app) == 0).await;
@@ -248,6 +249,26 @@ async fn old_data_of_a_closed_sandbox_is_deleted_when_it_is_opened() {
         texts().await == 0
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_removed_sandbox_with_calls_in_progress_is_gone_for_them_too() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let mut waiting = std::pin::pin!(one.console(Method::GET, "/outbox?wait=20s", None));
+    // One that begins later and does not wait has its answer: the other one has found nothing, too.
+    tokio::select! {
+        biased;
+        answer = &mut waiting => panic!("answered before there was a message: {}", answer.status),
+        now = one.console(Method::GET, "/outbox", None) => assert_eq!(now.json(), json!([])),
+    }
+    let removed = app.console(Method::DELETE, "/sandboxes/pr-12", None);
+    let answered = tokio::time::timeout(Duration::from_secs(10), waiting);
+    let (removed, answered) = tokio::join!(removed, answered);
+    assert_eq!(removed.status, StatusCode::NO_CONTENT);
+    let answered = answered.unwrap().status;
+    assert!(matches!(answered.as_u16(), 404 | 503), "{answered}");
+    wait_until("its data is deleted", async || stored(&app) == 0).await;
 }
 
 #[tokio::test]

@@ -42,6 +42,8 @@ async fn every_host_and_header_reaches_a_sandbox_or_main_or_has_a_clear_answer()
         ("Host: pr-12.localhost\r\nMkopo-Sandbox: pr-12\r\n", reached),
         ("Host: PR-12.localhost.\r\nMkopo-Sandbox: pr-12\r\n", reached),
         ("Host: localhost\r\n", in_main),
+        ("Host: localhost\r\nMkopo-Sandbox: main\r\n", in_main),
+        ("Host: pr-12.localhost\r\nMkopo-Sandbox: main\r\n", unclear),
         ("Host: localhost:8080\r\n", in_main),
         ("Host: main.localhost:8080\r\n", in_main),
         ("Host: 127.0.0.1:8080\r\n", in_main),

@@ -7,7 +7,6 @@ use axum::http::{Method, StatusCode};
 use futures::future::join_all;
 use lending::mobile_money::{Outcome, Refusal};
 use serde_json::{Value, json};
-use sqlx::PgConnection;
 
 use crate::{
     test_app::{Answer, TestApp, wait_until},
@@ -196,66 +195,6 @@ async fn the_next_outcomes_are_each_taken_once() {
     let answers = pay_all(&servers, &loans).await;
     assert_eq!((paid(&answers), refused(&answers, "8")), (7, 5));
     servers[0].assert_every_shilling_is_accounted_for().await;
-}
-
-/// Begins a transaction as a server of the release before does.
-async fn begin_as_before(connection: &mut PgConnection) {
-    sqlx::raw_sql("BEGIN; SELECT pg_advisory_xact_lock(469953900655)").execute(connection).await.unwrap();
-}
-
-const LIVE: &str = "SELECT count(*) FROM payout WHERE loan_id = $1 AND status IN ('PENDING', 'COMPLETED')";
-
-/// As that server claims a loan, after it has looked whether it may.
-const CLAIM_AS_BEFORE: &str = "
-    INSERT INTO payout
-        (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
-         check_at, claimed_at, check_by)
-    SELECT 'before-' || loan_id, loan_id, 'before-' || loan_id, amount, customer.phone_number, 'PENDING',
-           staff_id, '1', loan.created_at, 9000000000000, 9000000000000, 9000000000000
-    FROM loan JOIN customer ON customer.customer_id = loan.customer_id,
-         (SELECT staff_id FROM staff LIMIT 1) AS somebody WHERE loan_id = $1";
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs PostgreSQL"]
-async fn a_server_of_the_release_before_and_new_ones_claim_each_loan_once_on_postgresql() {
-    let servers = servers().await;
-    let loans = approve(&servers[0], 60, 20_000, |number| format!("+2547120040{number:02}")).await;
-    let before = async {
-        let mut connection = test_store::connection(servers[0].data_dir()).await;
-        let mut claimed = 0;
-        // From the other end, so that the two meet.
-        for loan in loans.iter().rev() {
-            let loan_id = loan["loan_id"].as_str().unwrap();
-            begin_as_before(&mut connection).await;
-            let live: i64 = sqlx::query_scalar(LIVE).bind(loan_id).fetch_one(&mut connection).await.unwrap();
-            // What was looked at still holds: nobody else writes.
-            tokio::time::sleep(Duration::from_millis(2)).await;
-            if live == 0 {
-                sqlx::query(CLAIM_AS_BEFORE).bind(loan_id).execute(&mut connection).await.unwrap();
-                claimed += 1;
-            }
-            sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
-        }
-        claimed
-    };
-    let agent = servers[0].sign_in("agent").await;
-    let now = async {
-        let mut answers = Vec::new();
-        for loans in loans.chunks(6) {
-            let calls = loans.iter().enumerate().map(|(number, loan)| {
-                let (server, token) = (&servers[number % SERVERS], &agent.token);
-                async move { server.with(token).disburse(loan).await }
-            });
-            answers.extend(join_all(calls).await);
-        }
-        answers
-    };
-    let (claimed_before, answers) = tokio::join!(before, now);
-    assert_eq!(paid(&answers) + claimed_before, loans.len(), "{claimed_before} before");
-    assert!(paid(&answers) > 0 && claimed_before > 0, "{claimed_before}");
-    for answer in answers.iter().filter(|answer| answer.status != StatusCode::OK) {
-        assert_eq!(answer.failure().1, "in_progress");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -141,13 +141,23 @@ pub fn integrity_of(content: &[u8]) -> String {
 }
 
 pub async fn start(portal: &TempDir) -> TestApp {
-    TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap()]).await
+    start_with(portal, &[]).await
+}
+
+/// Like [`start`], with more options of `mkopo serve`.
+pub async fn start_with(portal: &TempDir, options: &[&str]) -> TestApp {
+    TestApp::start_with(&[&["--portal-dir", portal.path().to_str().unwrap()], options].concat()).await
 }
 
 /// A service with the bundled portal, and the portal's folder.
 pub async fn started() -> (TestApp, TempDir) {
+    started_with(&[]).await
+}
+
+/// Like [`started`], with more options of `mkopo serve`.
+pub async fn started_with(options: &[&str]) -> (TestApp, TempDir) {
     let portal = portal();
-    (start(&portal).await, portal)
+    (start_with(&portal, options).await, portal)
 }
 
 /// The encoding and the body of a file, for a browser.
@@ -637,10 +647,8 @@ async fn a_build_for_an_older_shell_does_not_go_live_in_a_newer_one() {
 // S-5, S-23
 #[tokio::test]
 async fn the_page_may_load_slices_only_from_the_configured_origins() {
-    let portal = portal();
-    let folder = portal.path().to_str().unwrap();
     let policy = async |options: &[&str]| {
-        let app = TestApp::start_with(&[&["--portal-dir", folder], options].concat()).await;
+        let (app, _portal) = started_with(options).await;
         let list = app.call(Method::GET, "/slices.json", None).await.json();
         let page = app.call(Method::GET, "/", None).await;
         let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();

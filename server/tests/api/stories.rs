@@ -94,8 +94,11 @@ async fn a_lost_answer_is_told_to_its_end() {
     let app = TestApp::start().await;
     let told = Told::begin(&app, "lost-answer").await;
     let session = told.given.sign_in("agent").await;
+    let clock = async || told.given.console(Method::GET, "/clock", None).await.json();
+    let before = clock().await;
     // Not before its turn.
     told.next().await;
+    assert_eq!(clock().await, before);
     told.done(0).await;
     assert_eq!(told.pay(&session, "LN-AMINA").await, 202);
     told.done(1).await;
@@ -151,9 +154,7 @@ async fn a_slice_breaks_in_its_sandbox_only() {
     let folder = tempfile::tempdir().unwrap();
     let story = "title: The loans break\nbreaks: [mfe-loans]\nsteps: [{ say: Look. }]\n";
     std::fs::write(folder.path().join("loans-break.yaml"), story).unwrap();
-    let portal = slices::portal();
-    let [portal_dir, stories] = [&portal, &folder].map(|folder| folder.path().to_str().unwrap());
-    let app = TestApp::start_with(&["--portal-dir", portal_dir, "--stories", stories]).await;
+    let (app, _portal) = slices::started_with(&["--stories", folder.path().to_str().unwrap()]).await;
     let told = Told::begin(&app, "loans-break").await;
     let versions = async |sandbox: Option<&Given<'_>>| {
         let answer = match sandbox {

@@ -3,8 +3,6 @@
 use std::{
     fs::{self, File},
     io::Write,
-    path::Path,
-    process::Command,
     sync::{Mutex, atomic::AtomicBool},
     thread,
     time::{Duration, Instant},
@@ -38,16 +36,10 @@ const LONGEST_PENDING: Duration = Duration::from_mins(1);
 struct Disk(TempDir);
 
 impl Disk {
-    /// `None` where this user can't mount one.
-    fn mount() -> Option<Self> {
+    fn mount() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/machine/disk");
-        let output = Command::new(script).arg("mount").arg(folder.path()).arg(SIZE_MB).output().unwrap();
-        if output.status.success() {
-            return Some(Self(folder));
-        }
-        println!("no disk can be mounted here: {}", String::from_utf8_lossy(&output.stderr));
-        None
+        run("disk", &["mount", folder.path().to_str().unwrap(), SIZE_MB]);
+        Self(folder)
     }
 
     /// Fills it but for some bytes.
@@ -102,7 +94,7 @@ fn ensure_runs(cluster: &Cluster) {
 /// Pays through all servers while, in each round, the disk is filled for two seconds: every other time so that
 /// PostgreSQL can't extend a table, and otherwise so that it can't write its log, either.
 fn fill_repeatedly(rounds: u32) {
-    let Some(disk) = Disk::mount() else { return };
+    let disk = Disk::mount();
     let cluster = Cluster::start_in(tempfile::tempdir_in(disk.0.path()).unwrap());
     // It does not fill the disk by itself.
     administer(

@@ -284,35 +284,3 @@ fn a_server_raises_the_number_of_files_that_it_may_have_open() {
     let [soft, hard] = numbers[..] else { unreachable!("{line}") };
     assert_eq!(soft, Some(hard.map_or(16_000, |hard| hard.min(16_000))), "{line}");
 }
-
-#[test]
-fn a_removed_sandbox_with_calls_in_progress_is_gone_for_them_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start_on(&test_store::options(folder.path()));
-    make(&server, "pr-12");
-    let token = sign_in(&server, "pr-12");
-    let bearer = format!("Bearer {CONSOLE_TOKEN}");
-    let began = Instant::now();
-    let answers = thread::scope(|scope| {
-        let waiting: Vec<_> = (0..3)
-            .map(|number| {
-                let headers = [("mkopo-sandbox", "pr-12"), ("authorization", bearer.as_str())];
-                let path = format!("/console/api/outbox?to=nobody-{number}@mkopo.test&wait=20s");
-                let address = &server.console;
-                scope.spawn(move || try_call(address, "GET", &path, &headers, None))
-            })
-            .collect();
-        thread::sleep(Duration::from_millis(300));
-        assert_eq!(console(&server, "DELETE", "/sandboxes/pr-12", None).status, 204);
-        let gone = call(&server, "pr-12", "GET", PENDING, &token, None);
-        assert_eq!((gone.status, &gone.body["code"]), (404, &json!("sandbox_not_found")));
-        waiting.into_iter().map(|call| call.join().unwrap()).collect::<Vec<_>>()
-    });
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
-    for answer in answers {
-        let answer = answer.expect("an answer");
-        assert!(matches!(answer.status, 404 | 503), "{} {}", answer.status, answer.body);
-    }
-    assert!(names(&server).is_empty());
-    assert_eq!(ids_in(folder.path()).len(), 0);
-}

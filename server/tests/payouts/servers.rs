@@ -25,7 +25,7 @@ use crate::{
     crash::{self, Answers, LOANS, Lost, fill, pay, pay_on},
     number,
     server::{Answer, Server, sign_in, try_call},
-    test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, payout_path, settings},
+    test_app::{CONSOLE_TOKEN, JWT_SECRET, settings},
 };
 
 pub const SERVERS: usize = 3;
@@ -234,98 +234,6 @@ fn a_payout_that_is_written_concurrently_without_the_lock_prevents_another_on_po
     assert_eq!((refused.status, &refused.body["code"]), (409, &json!("in_progress")));
     assert_eq!(refused.body["record"]["id"], "without-lock");
     assert_eq!(pay_once(&server, &token, 8).status, 200);
-}
-
-#[test]
-#[ignore = "needs PostgreSQL"]
-fn what_one_server_does_holds_on_the_others_at_their_next_call_on_postgresql() {
-    let cluster = Cluster::start();
-    let [one, two, three] = &cluster.servers()[..] else { unreachable!() };
-    let token = sign_in(&one.address);
-
-    // Lists.
-    let before = get(two, PENDING, &token);
-    let (etag, records) = (before.header("etag").unwrap(), get(two, RECORDS, &token).body);
-    let loans = before.body.as_array().unwrap();
-    let loan = loans
-        .iter()
-        .find(|loan| loan["disbursement_status"] == "NOT_STARTED" && loan["notes"].is_null())
-        .unwrap();
-    let paid = call(&three.address, "POST", &payout_path(loan), &token, Some(&disbursement_of(loan)));
-    assert_eq!(paid.status, 200, "{}", paid.body);
-    let after = get(two, PENDING, &token);
-    assert_ne!(after.header("etag"), Some(etag));
-    assert_eq!(after.body.as_array().unwrap().len(), loans.len() - 1);
-    let records_after = get(two, RECORDS, &token).body;
-    assert_eq!(records_after.as_array().unwrap().len(), records.as_array().unwrap().len() + 1);
-
-    // A message that another server writes ends the wait for it.
-    let began = Instant::now();
-    let messages = thread::scope(|scope| {
-        let waiting = scope.spawn(|| console(two, "GET", "/outbox?to=supervisor@mkopo.test&wait=10s", None));
-        thread::sleep(Duration::from_millis(300));
-        let asked = call(
-            &three.address,
-            "POST",
-            "/api/v1/auth/request-signin-otp",
-            "",
-            Some(&json!({"email": "supervisor@mkopo.test"})),
-        );
-        assert_eq!(asked.status, 200, "{}", asked.body);
-        waiting.join().unwrap()
-    });
-    assert!(
-        messages.body[0]["code"].is_string() && began.elapsed() < Duration::from_secs(9),
-        "{}",
-        messages.body
-    );
-
-    // Limits: nine wrong passwords, three on each server, are allowed.
-    let wrong = json!({"email": "admin@mkopo.test", "password": "not this one"});
-    for number in 0..9 {
-        let server = [one, two, three][number % SERVERS];
-        assert_eq!(call(&server.address, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 400);
-    }
-    for server in [one, two, three] {
-        assert_eq!(call(&server.address, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 429);
-    }
-
-    // The clock, also for calls without a session: the limit expires.
-    console(three, "PUT", "/clock", Some(&json!({"advance": "20m"})));
-    assert_eq!(call(&one.address, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 400);
-    let shown = |server| console(server, "GET", "/clock", None).body["offset_ms"].as_i64().unwrap();
-    assert_eq!((shown(one), shown(two)), (1_200_000, 1_200_000));
-
-    // Setting and clearing faults.
-    let fault = json!({"path": PENDING, "kind": "status", "status": 502});
-    console(one, "POST", "/faults", Some(&fault));
-    assert_eq!(get(two, PENDING, &token).status, 502);
-    assert_eq!(get(three, PENDING, &token).status, 502);
-    console(two, "DELETE", "/faults", None);
-    assert_eq!(get(one, PENDING, &token).status, 200);
-
-    // The scenario.
-    console(one, "PUT", "/scenario", Some(&json!({"next": ["unregistered_customer"]})));
-    let loan =
-        &after.body.as_array().unwrap().iter().rev().find(|loan| loan["notes"].is_null()).unwrap().clone();
-    let refused = call(&two.address, "POST", &payout_path(loan), &token, Some(&disbursement_of(loan)));
-    assert_eq!(refused.body["result_code"], "2040", "{}", refused.body);
-
-    // Sessions.
-    assert_eq!(get(one, "/api/v1/auth/me", &token).status, 200);
-    assert_eq!(call(&two.address, "POST", "/api/v1/auth/logout", &token, None).status, 204);
-    for server in [one, three, two] {
-        assert_eq!(get(server, PENDING, &token).status, 401);
-    }
-
-    // A reset.
-    let token = sign_in(&three.address);
-    assert_eq!(get(one, PENDING, &token).status, 200);
-    console(two, "POST", "/data/reset", None);
-    assert_eq!(get(one, PENDING, &token).status, 401);
-    assert_eq!((shown(one), shown(three)), (0, 0));
-    let token = sign_in(&one.address);
-    assert_eq!(get(three, PENDING, &token).body.as_array().unwrap().len(), loans.len());
 }
 
 /// `PgBouncer` in transaction mode before a cluster, with its default settings.

@@ -58,7 +58,7 @@ pub enum Failure {
     #[error("The request body is invalid: {0}.")]
     InvalidRequest(String),
     /// A field of the body has the wrong type.
-    #[error("The request body is invalid: {field}: {text}.")]
+    #[error("The request body is invalid: {text}.")]
     #[expect(missing_docs, reason = "the text says it")]
     InvalidField { field: String, text: String },
     /// A value is not valid for this call; the text says which values are.

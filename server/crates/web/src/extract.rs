@@ -12,6 +12,7 @@ use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
 };
+use serde_path_to_error::Segment;
 
 use super::accept;
 use base::{error::Failure, text::shown};
@@ -58,8 +59,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         }
         let mut json = serde_json::Deserializer::from_slice(&bytes);
         let Object(body) = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let field = error.path().iter().last().map(ToString::to_string);
-            refused(error.inner(), field)
+            let named =
+                |part: &Segment| if let Segment::Map { key } = part { Some(key.clone()) } else { None };
+            refused(error.inner(), error.path().iter().filter_map(named).last())
         })?;
         json.end().map_err(|error| refused(&error, None))?;
         Ok(Self(body))
@@ -70,8 +72,12 @@ fn refused(error: &serde_json::Error, field: Option<String>) -> Failure {
     let text = without_values(&error.to_string());
     match field {
         _ if !error.is_data() => Failure::MalformedJson(text),
-        Some(field) => Failure::InvalidField { field: shown(&field, 300), text },
         None => Failure::InvalidRequest(text),
+        Some(field) => {
+            let field = shown(&field, 300);
+            let text = if text.contains(&field) { text } else { format!("{field}: {text}") };
+            Failure::InvalidField { field, text }
+        }
     }
 }
 

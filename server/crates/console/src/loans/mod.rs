@@ -137,9 +137,11 @@ impl GivenLoan {
             [("loan_id", self.loan_id.as_deref()), ("customer_id", self.customer_id.as_deref())]
         {
             // Browsers resolve a dot, or two, in a path.
-            let is_id = |id: &str| !id.trim_matches('.').is_empty() && id.chars().count() <= 64 && !id.contains('/');
+            let is_id =
+                |id: &str| !id.trim_matches('.').is_empty() && id.chars().count() <= 64 && !id.contains('/');
             if id.is_some_and(|id| !is_id(id)) {
-                let text = "loan_id and customer_id must have 1 to 64 characters, no slash, and not only dots";
+                let text =
+                    "loan_id and customer_id must have 1 to 64 characters, no slash, and not only dots";
                 return wrong(field, text);
             }
         }

@@ -45,11 +45,17 @@ pub fn routes(stories: Arc<Stories>) -> Router {
         .layer(Extension(stories))
 }
 
+/// A token that can't be read is that of no link.
+fn token_in(path: Result<Path<String>, Failure>) -> String {
+    path.map(|Path(token)| token).unwrap_or_default()
+}
+
 async fn show(
     sandbox: Sandbox,
     Extension(stories): Extension<Arc<Stories>>,
-    Path(token): Path<String>,
+    token: Result<Path<String>, Failure>,
 ) -> Result<Response> {
+    let token = token_in(token);
     let (link, file) = usable(&sandbox, &stories, &token).await?;
     let text = file.story.text.as_ref().map(|text| format!("<p>{}</p>", escaped(text))).unwrap_or_default();
     let body = format!(
@@ -66,7 +72,7 @@ async fn open(
     Extension(stories): Extension<Arc<Stories>>,
     Extension(sent): Extension<Sent>,
     ClientAddress(address): ClientAddress,
-    Path(token): Path<String>,
+    token: Result<Path<String>, Failure>,
     RawQuery(page): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response> {
@@ -80,6 +86,7 @@ async fn open(
         let text = "Pages of other sites can't open it.";
         return Ok(refused(&sandbox, StatusCode::FORBIDDEN, "Open the address itself", text));
     }
+    let token = token_in(token);
     // What is remembered has a bound: nobody can have pages of a link that is not known.
     known(&sandbox, &token).await?;
     let made = match page.filter(|page| is_page(page)) {

@@ -339,17 +339,6 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_key_is_refused() {
-        let long = "k".repeat(256);
-        let quoted_long = format!("\"{long}\"");
-        for value in
-            ["", "\"\"", "\"", "a b", "\"a\"b\"", "\"open", "open\"", "ключ", "tab\t", &long, &quoted_long]
-        {
-            assert_eq!(IdempotencyKey::parse(value), None, "{value}");
-        }
-    }
-
-    #[test]
     fn a_body_is_the_same_however_its_json_is_written() {
         let call = |body: &str| {
             let key = IdempotencyKey::parse("k").unwrap();

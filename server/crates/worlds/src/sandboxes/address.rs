@@ -188,40 +188,6 @@ mod tests {
     }
 
     #[test]
-    fn a_host_name_below_the_domain_names_a_sandbox() {
-        let addresses = addresses("localhost", "http://127.0.0.1:8080", &[]);
-        let named = |host| named(&addresses, &[host], &[]);
-        for host in ["pr-12.localhost", "pr-12.localhost:8080", "PR-12.LocalHost:8080", "pr-12.localhost.:1"]
-        {
-            assert_eq!(named(host), Ok(Some("pr-12".to_owned())), "{host}");
-        }
-        for host in
-            ["localhost", "127.0.0.1:8080", "[::1]:8080", "[::1]", "main.localhost", "portal.example", ""]
-        {
-            assert_eq!(named(host), Ok(None), "{host}");
-        }
-        for host in ["a.b.localhost", ".localhost", "-.localhost", "a_b.localhost"] {
-            assert_eq!(named(host), Err("sandbox_not_found"), "{host}");
-        }
-    }
-
-    #[test]
-    fn a_header_names_a_sandbox_and_must_agree_with_the_host() {
-        let addresses = addresses("localhost", "http://127.0.0.1:8080", &[]);
-        let named = |hosts, header| named(&addresses, hosts, header);
-        let pr = Ok(Some("pr-12".to_owned()));
-        assert_eq!(named(&["127.0.0.1:8080"], &["pr-12"]), pr);
-        assert_eq!(named(&["pr-12.localhost"], &["pr-12"]), pr);
-        assert_eq!(named(&[], &["main"]), Ok(None));
-        assert_eq!(named(&["pr-12.localhost"], &["pr-13"]), Err("bad_parameter"));
-        assert_eq!(named(&["pr-12.localhost"], &["main"]), Err("bad_parameter"));
-        assert_eq!(named(&[], &["pr-12", "pr-12"]), Err("bad_parameter"));
-        assert_eq!(named(&["a.localhost", "b.localhost"], &[]), Err("bad_parameter"));
-        assert_eq!(named(&[], &["PR-12"]), Err("sandbox_not_found"));
-        assert_eq!(named(&[], &[""]), Err("bad_parameter"));
-    }
-
-    #[test]
     fn the_deployments_own_host_below_the_domain_is_not_a_sandbox() {
         let own = ["portal.example.com", "console.example.com"];
         let addresses = addresses("example.com", "https://portal.example.com", &own);
