@@ -74,8 +74,13 @@ test.describe('on a narrow screen', () => {
       await page.keyboard.press('Escape');
       await expect(drawer).toBeHidden();
       await expect(menu).toBeFocused();
-      await page.mouse.wheel(0, 400);
-      await expect.poll(scrolled).toBeGreaterThan(0);
+      await expect
+        .poll(async () => {
+          // Until its lists are there, the page is not taller than the window.
+          await page.mouse.wheel(0, 400);
+          return scrolled();
+        })
+        .toBeGreaterThan(0);
     });
 
     await test.step('a click outside closes it', async () => {

@@ -32,14 +32,17 @@ test('sign in, pay a loan out, see it in history, sign out', async ({ page, mkop
     );
     await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
     await expectAccessible(page);
-    await dialog.getByRole('button', { name: 'Confirm Disbursement' }).click();
     const success = page.getByRole('dialog', { name: 'Disbursement Successful' });
-    const text = (await success.getByText(/Transaction ID:/).textContent()) ?? '';
+    // It closes by itself, so it is waited for before the click.
+    const [text] = await Promise.all([
+      success.getByText(/Transaction ID:/).textContent(),
+      dialog.getByRole('button', { name: 'Confirm Disbursement' }).click(),
+    ]);
     await expect(success).toBeHidden();
     await expect(page.getByText(`The loan has been successfully disbursed to ${customer}.`)).toBeVisible();
     await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
     await expectAccessible(page);
-    return text.replace('Transaction ID:', '').trim();
+    return (text ?? '').replace('Transaction ID:', '').trim();
   });
   expect(reference).toMatch(/^[A-Z]{2}[1-9A-V][A-Z0-9]{7}$/);
 

@@ -8,6 +8,7 @@ export const screenTests = {
   setupFiles: [fileURLToPath(import.meta.resolve('mfe-kit/testing/setup'))],
   // Enough for a machine that does ten other things; what takes longer than this never comes.
   testTimeout: 60_000,
+  hookTimeout: 60_000,
   expect: { poll: { timeout: 15_000 } },
   css: { modules: { classNameStrategy: 'non-scoped' } },
   // They import styles, and antd's modules each other without extensions, which only a bundler resolves.

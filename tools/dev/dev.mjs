@@ -7,7 +7,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ifFree } from '../machine/ports.mjs';
+import { isFree } from '../machine/ports.mjs';
 import { root, sliceNames } from '../portal/slices.mjs';
 import { servePortal } from './watched-portal.mjs';
 import { WatchedServer } from './watched-server.mjs';
@@ -28,7 +28,7 @@ if (!existsSync(binary)) refuse(`there is no server at ${binary}: 'make dev' bui
 const port = Number(process.env.PORT ?? '8080');
 const [consolePort, serverPort] = [port + 1, port + 2];
 for (const number of [port, consolePort, serverPort])
-  if (!(await ifFree(number))) refuse(`port ${number} is in use: choose another with PORT=.`);
+  if (!(await isFree(number))) refuse(`port ${number} is in use: choose another with PORT=.`);
 
 const server = new WatchedServer({
   binary,

@@ -16,7 +16,7 @@ async function run(script, args, env = {}) {
   const command = [join(import.meta.dirname, script), ...args];
   return promisify(execFile)(process.execPath, command, {
     env: { ...process.env, ...env },
-    timeout: 15_000,
+    timeout: 50_000,
   }).then(
     ({ stdout }) => ({ code: 0, said: stdout.trim() }),
     ({ code, stderr }) => ({ code, said: stderr.trim() }),

@@ -7,7 +7,7 @@ use mkopo::http::connections::{self, Limits};
 use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::oneshot,
     task::JoinHandle,
 };
@@ -168,7 +168,9 @@ async fn a_client_that_reads_slowly_receives_the_list_as_it_was_and_then_as_it_i
     let before = pending().await;
     assert!(before.len() > 512 * 1024, "{}", before.len());
 
-    let mut slow = BufReader::new(served.connect().await);
+    let slow = TcpSocket::new_v4().unwrap();
+    slow.set_recv_buffer_size(64 * 1024).unwrap();
+    let mut slow = BufReader::new(slow.connect(served.address).await.unwrap());
     let requests = get_pending(&staff.token).repeat(REQUESTS);
     slow.write_all(requests.as_bytes()).await.unwrap();
     // Meanwhile, the server sends until nothing more fits.

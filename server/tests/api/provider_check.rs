@@ -21,7 +21,7 @@ use tower::ServiceExt;
 
 use crate::{
     command_line::{error_line, mkopo},
-    provider_stub::{OwnProvider, nobody},
+    provider_stub::{NOBODY, OwnProvider},
     test_app::{TestApp, serve},
 };
 
@@ -209,7 +209,7 @@ async fn the_command_pays_only_after_a_yes_and_says_what_it_can_not_do() {
     assert!(paid.status.success(), "{}", String::from_utf8_lossy(&paid.stderr));
     assert_eq!(own.app.sign_in("agent").await.records().await.len(), before + 1);
 
-    let away = error_line(&provider(&["check"], &nobody().await).await);
+    let away = error_line(&provider(&["check"], NOBODY).await);
     assert!(away.contains("can't be reached"), "{away}");
     let insecure = error_line(&provider(&["check"], "http://provider.example.com").await);
     assert!(insecure.contains("TLS"), "{insecure}");

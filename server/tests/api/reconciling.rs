@@ -253,7 +253,7 @@ async fn a_shutdown_waits_for_running_payouts() {
         while agent.records_of(loans[0]).await.is_empty() {
             tokio::task::yield_now().await;
         }
-        app.sandbox.tasks.end(Duration::from_secs(5)).await;
+        app.sandbox.tasks.end(Duration::from_mins(1)).await;
     };
     let (answers, ()) = tokio::join!(calls, stop);
     for answer in answers {

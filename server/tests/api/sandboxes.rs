@@ -317,7 +317,8 @@ async fn data_without_a_row_is_deleted_once_nobody_can_be_making_it_any_more() {
     let made = made.unwrap();
     let mut orphan = made.file_stem().unwrap().to_str().unwrap().to_owned();
     orphan.replace_range(orphan.len() - 4.., "dead");
-    std::fs::copy(&made, made.with_file_name(orphan).with_extension("db")).unwrap();
+    let orphan = made.with_file_name(orphan).with_extension("db");
+    std::fs::copy(&made, &orphan).unwrap();
     app.clock.advance(Duration::from_mins(9));
     sandboxes.delete_orphans().await.unwrap();
     assert_eq!(stored(&app), 2);
@@ -326,9 +327,10 @@ async fn data_without_a_row_is_deleted_once_nobody_can_be_making_it_any_more() {
     assert_eq!(stored(&app), 1, "the other has its row");
 
     // As if the data folder were given to another database.
+    std::fs::copy(&made, &orphan).unwrap();
     app.write("DELETE FROM sandbox").await.unwrap();
     sandboxes.delete_orphans().await.unwrap();
-    assert_eq!(stored(&app), 1);
+    assert!(orphan.exists());
 }
 
 #[tokio::test]
@@ -543,10 +545,12 @@ async fn a_payout_that_was_left_open_is_settled_without_a_call() {
     let (one, session) = with_an_open_payout(&app).await;
     // Closed for the first time, it may open again by itself.
     let sandboxes = &app.sandbox.server.sandboxes;
-    wait_until("the payout is settled, and nothing is due in its sandbox any more", async || {
-        app.clock.advance(Duration::from_secs(5));
-        tend(&app).await;
-        sandboxes.count_open() == 0 && app.clock.now().since(NOON) > Duration::from_mins(15)
+    // Until it is settled, and nothing is due in its sandbox any more.
+    app.as_time_passes_by(Duration::from_secs(5), async {
+        while sandboxes.count_open() > 0 || app.clock.now().since(NOON) < Duration::from_mins(15) {
+            tend(&app).await;
+            tokio::task::yield_now().await;
+        }
     })
     .await;
     let records = one.call(Method::GET, "/api/v1/disbursement-records", Some(&session), None).await.json();
@@ -558,17 +562,12 @@ async fn a_payout_that_was_left_open_is_settled_without_a_call() {
 async fn a_payout_whose_server_was_killed_is_settled_by_the_next_one_without_a_call() {
     let app = TestApp::start().await;
     let (one, _) = with_an_open_payout(&app).await;
-    let killed_at = app.clock.now();
-
     let next = app.another_server(&[]).await;
-    wait_until("the next server takes the sandbox over", async || {
-        next.clock.advance(Duration::from_secs(1));
+    wait_until("the next server takes the sandbox over, before any time has passed", async || {
         tend(&next).await;
         next.sandbox.server.sandboxes.count_open() == 1
     })
     .await;
-    let took = next.clock.now().since(killed_at);
-    assert!(took < Duration::from_secs(10), "{took:?}");
     let settled = next.as_time_passes(async {
         let one = Given { app: &next, ..one };
         one.console(Method::GET, "/payouts?settled=true&wait=25s", None).await.json()

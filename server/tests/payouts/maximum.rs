@@ -16,7 +16,8 @@ use crate::{
     number,
     server::{Answer, Server, sign_in, sign_in_as},
     servers::{
-        self, Ended, SERVERS, WAITING_FOR_A_ROW, WITHOUT_LOCK, pay_once, wait_until, wait_until_settled,
+        self, Ended, SERVERS, WAITING_FOR_A_ROW, WITHOUT_LOCK, pay_once, unless_busy, wait_until,
+        wait_until_settled,
     },
     test_store,
 };
@@ -66,9 +67,7 @@ fn change_repeatedly(servers: &[Server], admin: &str, changes: usize, loans: usi
     for change in 0..changes {
         let amount = rng.random_bool(0.9).then(|| amount_of(rng.random_range(1..loans)));
         let sent = Instant::now();
-        let ask = || set_maximum(&servers[change % servers.len()], admin, amount);
-        // A machine that is very busy refuses some.
-        let answer = (0..20).map(|_| ask()).find(|answer| answer.status != 503).unwrap();
+        let answer = unless_busy(|| set_maximum(&servers[change % servers.len()], admin, amount));
         assert_eq!(answer.status, 200, "{}", answer.body);
         maxima.push(Maximum { amount, sent, answered: Instant::now() });
         thread::sleep(Duration::from_millis(rng.random_range(0..60)));
@@ -155,10 +154,10 @@ fn change_while_paying(changes: usize) {
     assert!(paid.len() > changes / 4 && refused.len() > changes / 4, "too few were paid or refused");
 
     // Without a maximum, each loan that was refused is paid.
-    assert_eq!(set_maximum(&servers[0], &admin, None).status, 200);
+    assert_eq!(unless_busy(|| set_maximum(&servers[0], &admin, None)).status, 200);
     for call in refused.iter().take(50) {
-        let answer = pay_once(&servers[0], &token, call.loan);
-        assert_eq!(answer.status, 200, "{}", answer.body);
+        let answer = unless_busy(|| pay_once(&servers[0], &token, call.loan));
+        assert!(matches!(answer.status, 200 | 202), "{} {}", answer.status, answer.body);
     }
     wait_until_settled(&servers[0]);
     drop(servers);
@@ -209,7 +208,7 @@ fn once_a_lower_maximum_is_answered_no_claim_from_before_is_still_being_written_
     write(WITHOUT_LOCK);
     let (paid, maximum, there) = thread::scope(|scope| {
         let paying = scope.spawn(|| pay_once(&server, &token, 7));
-        wait_until("the claim waits", Duration::from_secs(5), || {
+        wait_until("the claim waits", Duration::from_secs(30), || {
             let waiting = sqlx::query_scalar::<_, i64>(WAITING_FOR_A_ROW).fetch_one(&mut observer);
             runtime.block_on(waiting).unwrap() == 1
         });
@@ -217,9 +216,9 @@ fn once_a_lower_maximum_is_answered_no_claim_from_before_is_still_being_written_
             let answer = set_maximum(&server, &admin, Some(amount_of(7) - 1));
             (answer, runtime.block_on(payouts(&mut reader)))
         });
-        wait_until("the change waits for the claim, or is answered", Duration::from_secs(5), || {
+        wait_until("the change waits for the claim, or is answered", Duration::from_secs(30), || {
             let waiting = sqlx::query_scalar::<_, i64>(WAITING).fetch_one(&mut observer);
-            setting.is_finished() || runtime.block_on(waiting).unwrap() == 2
+            setting.is_finished() || runtime.block_on(waiting).unwrap() >= 2
         });
         write("ROLLBACK");
         let (maximum, there) = setting.join().unwrap();
@@ -228,6 +227,8 @@ fn once_a_lower_maximum_is_answered_no_claim_from_before_is_still_being_written_
     assert_eq!(maximum.status, 200, "{}", maximum.body);
     match paid.status {
         200 => assert_eq!(there, 1, "it was claimed after the lower maximum was answered"),
+        // On a machine that is very busy, its time to wait for the row runs out first.
+        503 => assert_eq!(paid.body["code"], "busy"),
         _ => assert_eq!(paid.body["code"], Value::from("amount_above_maximum"), "{}", paid.body),
     }
 }

@@ -36,12 +36,13 @@ def test_the_next_payouts_have_the_outcomes_that_were_queued(mkopo: Mkopo) -> No
 
 
 def test_a_payout_is_awaited_until_it_has_settled(mkopo: Mkopo) -> None:
-    mkopo.mobile_money.next("slow")
+    mkopo.mobile_money.change(latency_ms=60_000)
     agent = mkopo.sessions.open("agent")
     loan = mkopo.loans.approve()
     assert agent.pay_out(loan)["status"] == "PENDING"
     with pytest.raises(AssertionError, match="has settled within 1s"):
         mkopo.payouts.settled(loan, wait="1s")
+    mkopo.clock.advance("2m")
     assert mkopo.payouts.settled(loan)["status"] == "COMPLETED"
 
 

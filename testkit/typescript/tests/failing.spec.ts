@@ -85,7 +85,7 @@ test('a failing test prints what the portal knew, without codes and tokens, and 
 test('a portal that does not listen in time ends with the test', async ({}, testInfo) => {
   const [program, pid] = [testInfo.outputPath('never-listens'), testInfo.outputPath('pid')];
   await writeFile(program, `#!/bin/sh\necho $$ >'${pid}'; exec sleep 600\n`, { mode: 0o755 });
-  expect(await run('never listens', { MKOPO_BINARY: program })).toContain('timeout of 2000ms exceeded');
+  expect(await run('never listens', { MKOPO_BINARY: program })).toContain('timeout of 10000ms exceeded');
   const started = Number(await readFile(pid, 'utf8'));
   await expect.poll(() => isRunning(started)).toBe(false);
 });

@@ -22,11 +22,12 @@ test('the next payouts have the outcomes that were queued', async ({ mkopo }) =>
 });
 
 test('a payout is awaited until it has settled', async ({ mkopo }) => {
-  await mkopo.mobileMoney.next('slow');
+  await mkopo.mobileMoney.change({ latency_ms: 60_000 });
   const agent = await mkopo.sessions.open('agent');
   const loan = await mkopo.loans.approve();
   expect((await agent.payOut(loan)).status).toBe('PENDING');
   await expect(mkopo.payouts.settled(loan, { wait: '1s' })).rejects.toThrow(/has settled within 1s/);
+  await mkopo.clock.advance('2m');
   expect((await mkopo.payouts.settled(loan)).status).toBe('COMPLETED');
 });
 

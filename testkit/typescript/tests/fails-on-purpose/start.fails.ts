@@ -1,7 +1,7 @@
 import { test } from 'mkopo-test';
 
 test.use({ settings: {} });
-test.setTimeout(2000);
+test.setTimeout(10_000);
 
 test('starts a portal that never listens', ({ mkopo }) => {
   console.log(mkopo.name);
