@@ -46,7 +46,7 @@ struct Readiness {
 }
 
 async fn readyz(sandbox: Sandbox) -> Result<Json<Readiness>, Failure> {
-    if !sandbox.server.lease.is_renewed() || sandbox.server.database.lacks_room() {
+    if !sandbox.server.can_write() {
         return Err(Failure::Busy);
     }
     let answers = async {
@@ -86,6 +86,7 @@ async fn metrics(
     let event_streams = has_live_screens.then(|| server.event_streams.load(Relaxed));
     let now = Now {
         database: server.database.load(),
+        can_write: server.can_write(),
         forwarded,
         sandboxes,
         event_streams,

@@ -49,7 +49,7 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(MAX_WAITING)
         .lossy(true)
-        .finish(Counting(io::stderr()));
+        .finish(Counting { to: io::stderr(), is_cut: false });
     _ = DROPPED.set(writer.error_counter());
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(writer)
@@ -110,11 +110,18 @@ impl Visit for Cause {
 }
 
 /// Counts lines that can't be written, and never fails.
-struct Counting(io::Stderr);
+struct Counting<W> {
+    to: W,
+    /// `true` if a part of the last line may have been written, which the next one must not continue.
+    is_cut: bool,
+}
 
-impl Write for Counting {
+impl<W: Write> Write for Counting<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if self.0.write_all(line).is_err() {
+        let end: &[u8] = if self.is_cut { b"\n" } else { b"" };
+        let written = self.to.write_all(end).and_then(|()| self.to.write_all(line));
+        self.is_cut = written.is_err();
+        if self.is_cut {
             NOT_WRITTEN.fetch_add(1, Ordering::Relaxed);
         }
         Ok(line.len())
@@ -122,7 +129,23 @@ impl Write for Counting {
 
     fn flush(&mut self) -> io::Result<()> {
         // Lines that could not be written are counted already.
-        _ = self.0.flush();
+        _ = self.to.flush();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_written_in_part_does_not_ruin_the_next_one() {
+        let (mut disk, mut more) = ([0; 12], [0; 12]);
+        let mut log = Counting { to: &mut disk[..], is_cut: false };
+        log.write_all(b"the first\n").unwrap();
+        log.write_all(b"the second\n").unwrap();
+        let mut log = Counting { to: &mut more[..], is_cut: log.is_cut };
+        log.write_all(b"the third\n").unwrap();
+        assert_eq!([disk, more].concat(), b"the first\nth\nthe third\n\0");
     }
 }

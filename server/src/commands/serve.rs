@@ -1,6 +1,6 @@
 //! `mkopo serve`: runs the service until it is stopped.
 
-use std::{io::Write, net::SocketAddr, time::Duration};
+use std::{fs, future::poll_fn, io::Write, net::SocketAddr, task::Poll, time::Duration};
 
 use anyhow::Context;
 use futures::FutureExt;
@@ -44,14 +44,15 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     if let Some(folder) = &sandbox.settings.deploy_tokens_dir {
         slices::deploy::hand_out(&sandbox.slices, folder).await.context("MKOPO_DEPLOY_TOKENS_DIR")?;
     }
+    let stop = shutdown_signal().shared();
     announce(&sandbox);
     sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.outbox.clone()));
     let limits = Limits {
+        connections: open_files::connections(Limits::default().connections),
         per_address: sandbox.settings.connections_per_address,
         trusted_proxies: sandbox.settings.trusted_proxies.clone(),
         ..Limits::default()
     };
-    let stop = shutdown_signal().shared();
     let serve = |listener, router| connections::serve(listener, router, limits.clone(), stop.clone());
     let [portal_router, console_router] = router::routers(&sandbox);
     tokio::join!(
@@ -109,15 +110,30 @@ fn announce(sandbox: &Sandbox) {
     _ = std::io::stdout().write_all(lines.as_bytes());
 }
 
+/// Completes when the process is asked to stop; listens from now on.
+#[cfg(unix)]
+fn shutdown_signal() -> impl Future<Output = ()> {
+    use signal::unix::{Signal, SignalKind, signal};
+    let hang_up = (!is_hang_up_ignored()).then(SignalKind::hangup);
+    let kinds = [Some(SignalKind::interrupt()), Some(SignalKind::terminate()), hang_up];
+    let mut signals: Vec<Signal> = kinds.into_iter().flatten().filter_map(|kind| signal(kind).ok()).collect();
+    poll_fn(move |cx| {
+        let is_asked = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
+        if is_asked { Poll::Ready(()) } else { Poll::Pending }
+    })
+}
+
+/// Returns whether SIGHUP is ignored (`nohup`), which only Linux tells: elsewhere it is left as it is.
+#[cfg(unix)]
+fn is_hang_up_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The lowest bit is that of signal 1.
+    ignored.is_none_or(|mask| mask & 1 == 1)
+}
+
+#[cfg(not(unix))]
 async fn shutdown_signal() {
-    let interrupted = signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        let terminated = signal::unix::signal(signal::unix::SignalKind::terminate());
-        if let Ok(mut terminated) = terminated {
-            tokio::select! { _ = interrupted => {}, _ = terminated.recv() => {} }
-            return;
-        }
-    }
-    _ = interrupted.await;
+    _ = signal::ctrl_c().await;
 }

@@ -116,8 +116,9 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
                 });
             }
             Err(error) => {
-                // Most likely out of file descriptors: some will be closed soon.
+                // Most likely out of file descriptors.
                 tracing::warn!(%error, "accept failed");
+                open.close_longest_idle();
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }

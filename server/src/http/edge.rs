@@ -17,7 +17,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::{Instrument, Span};
 
 use crate::http::shared_body::SharedBody;
-use base::error::{Failure, FailureFormat, PROBLEM_JSON, failure_media_type};
+use base::error::{Cause, Failure, FailureFormat, PROBLEM_JSON, failure_media_type};
 use contract::API;
 use settings::Settings;
 use slices::archive;
@@ -91,8 +91,8 @@ pub async fn answer(
     async move {
         let started = tokio::time::Instant::now();
         let respond = async |request: Request| match found {
-            Ok(in_use) => call(&main, in_use, span, is_streamed, request, next).await,
-            Err(failure) => without_sandbox(failure, &sandbox, request.headers()),
+            Ok(in_use) => call(&main, in_use, span, &format, is_streamed, request, next).await,
+            Err(failure) => without_sandbox(failure, &sandbox, &format, request.headers()),
         };
         let mut response = across_origins(cross_origin.as_ref(), request, respond).await;
         let took = started.elapsed();
@@ -118,6 +118,7 @@ async fn call(
     main: &Sandbox,
     in_use: InUse,
     logged: Span,
+    format: &FailureFormat,
     is_streamed: bool,
     request: Request,
     next: Next,
@@ -125,10 +126,11 @@ async fn call(
     let is_safe = request.method().is_safe();
     // Held until the call has ended: a sandbox is not closed while it is used.
     let held = in_use.clone();
+    let format = format.clone();
     let call = async move {
         let answer = AssertUnwindSafe(receive(request, is_streamed, next)).catch_unwind().await;
         drop(held);
-        answer.unwrap_or_else(panicked)
+        log_cause(answer.unwrap_or_else(panicked), &format)
     };
     let answer = if is_safe {
         call.await
@@ -146,7 +148,7 @@ async fn call(
 
 /// Records an answer in its trace, and in the log. A path may hold a secret, also one that was typed by mistake.
 fn record(step: &Span, method: &Method, route: &str, status: StatusCode, took: Duration) {
-    step.record("http.response.status_code", status.as_u16());
+    step.record("http.response.status_code", i64::from(status.as_u16()));
     if status.is_server_error() {
         step.record("otel.status_code", "ERROR");
     }
@@ -220,9 +222,23 @@ fn set_headers(headers: &mut HeaderMap, request_id: &str, sandbox: &Sandbox) {
 }
 
 /// Answers a call whose sandbox can't be found. Browsers get a page.
-fn without_sandbox(failure: Failure, main: &Sandbox, headers: &HeaderMap) -> Response<Body> {
+fn without_sandbox(
+    failure: Failure,
+    main: &Sandbox,
+    format: &FailureFormat,
+    headers: &HeaderMap,
+) -> Response<Body> {
     let page = if accept::asks_for_page(headers) { not_found_page(main, &failure) } else { None };
-    page.unwrap_or_else(|| failure.into_response())
+    page.unwrap_or_else(|| log_cause(failure.into_response(), format))
+}
+
+/// Logs the cause of a 500, also when the caller is gone. The id of the call makes it a line of its own: what repeats is
+/// logged once a minute.
+fn log_cause(answer: Response<Body>, format: &FailureFormat) -> Response<Body> {
+    if let Some(Cause(error)) = answer.extensions().get() {
+        tracing::error!(request_id = &*format.request_id, error, "failed");
+    }
+    answer
 }
 
 /// The beginning of `path`, as it is logged and recorded.

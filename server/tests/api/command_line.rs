@@ -291,10 +291,39 @@ fn a_bad_setting_of_a_command_within_a_command_is_named_and_no_password_is_print
 
 #[test]
 fn a_variable_of_traces_that_can_not_be_read_stops_the_start_and_no_secret_is_printed() {
+    const NO_ADDRESS: &str = "OTEL_EXPORTER_OTLP_ENDPOINT is not an address such as http://jaeger:4318";
     let with = |variable, value| {
         start_with_all(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), (variable, value)])
     };
     for (variable, value, reason) in [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "u:s3cret@jaeger:4318", NO_ADDRESS),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://u:s3cret@[::1", NO_ADDRESS),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "ftp://jaeger:4318", NO_ADDRESS),
+        (
+            "OTEL_EXPORTER_OTLP_TIMEOUT",
+            "10s",
+            "OTEL_EXPORTER_OTLP_TIMEOUT is 10s; it can be a whole number from 1 to 1000000",
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+            "0",
+            "OTEL_EXPORTER_OTLP_TIMEOUT is 0; it can be a whole number from 1 to 1000000",
+        ),
+        (
+            "OTEL_BSP_MAX_QUEUE_SIZE",
+            "1000001",
+            "OTEL_BSP_MAX_QUEUE_SIZE is 1000001; it can be a whole number from 1 to 1000000",
+        ),
+        (
+            "OTEL_BSP_SCHEDULE_DELAY",
+            "0",
+            "OTEL_BSP_SCHEDULE_DELAY is 0; it can be a whole number from 1 to 1000000",
+        ),
+        (
+            "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
+            "-1",
+            "OTEL_BSP_MAX_EXPORT_BATCH_SIZE is -1; it can be a whole number from 1 to 1000000",
+        ),
         ("OTEL_TRACES_EXPORTER", "zipkin", "OTEL_TRACES_EXPORTER is zipkin; it can be otlp or none"),
         (
             "OTEL_EXPORTER_OTLP_HEADERS",
@@ -674,6 +703,37 @@ async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time()
     assert!(backup.status.success(), "a backup only reads: {}", String::from_utf8_lossy(&backup.stderr));
     let added = add_user(&in_file, &added, "Kahawa-2026\n").await;
     assert!(added.status.success(), "{added:?}");
+}
+
+/// `nohup` makes the service ignore it.
+#[cfg(unix)]
+#[test]
+fn a_terminal_that_is_closed_stops_the_service_in_good_order_unless_it_ignores_that() {
+    for (before, signals) in [("", &["-HUP"][..]), ("trap '' HUP;", &["-HUP", "-TERM"])] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut service = Command::new("sh")
+            .args(["-c", &format!("{before} exec \"$0\" serve --demo true --listen 127.0.0.1:0 \"$@\"")])
+            .args([env!("CARGO_BIN_EXE_mkopo"), "--data-dir"])
+            .arg(folder.path())
+            .env_clear()
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(service.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let listening = log.find(|line| line.contains("listening")).unwrap();
+        let listening: Value = serde_json::from_str(&listening).unwrap();
+        let url = format!("http://{}/healthz", listening["fields"]["address"].as_str().unwrap());
+        for (number, signal) in (1..).zip(signals) {
+            let mut kill = Command::new("kill");
+            assert!(kill.args([signal, &*service.id().to_string()]).status().unwrap().success());
+            // Long enough to stop.
+            let goes_on = number < signals.len();
+            assert!(!goes_on || (0..50).all(|_| ureq::get(&url).call().is_ok()), "{signal} stopped it");
+        }
+        assert!(log.any(|line| line.contains("\"stopped\"")), "{before}");
+        assert!(service.wait().unwrap().success(), "{before}");
+    }
 }
 
 #[test]

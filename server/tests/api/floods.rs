@@ -1,6 +1,12 @@
 //! Floods from callers without a session: the service never grows, never stops and never locks others out.
 
-use std::{fs::File, os::fd::OwnedFd, time::Duration};
+use std::{
+    fs::File,
+    io::{BufRead, BufReader},
+    os::fd::OwnedFd,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use axum::http::{Method, StatusCode};
 use mkopo::http::connections::Limits;
@@ -92,7 +98,7 @@ async fn an_e_mail_address_that_is_too_long_is_refused_before_it_is_parsed() {
 
 /// Returns whether the service answers on this connection.
 async fn answers(stream: &mut TcpStream) -> bool {
-    if stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.is_err() {
+    if stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n").await.is_err() {
         return false;
     }
     let mut answer = Vec::new();
@@ -132,6 +138,38 @@ async fn when_all_connections_are_taken_the_longest_idle_one_is_closed_for_the_n
     }
     let mut next = served.connect().await;
     assert!(answers(&mut next).await);
+}
+
+// S-113
+#[cfg(unix)]
+#[tokio::test]
+async fn silent_connections_take_no_open_files_from_other_clients_and_the_console() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Command::new("sh")
+        .args(["-c", "ulimit -n 64; exec \"$0\" serve --demo true --log off \"$@\""])
+        .args([env!("CARGO_BIN_EXE_mkopo"), "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(folder.path())
+        .env_clear()
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut printed = || {
+        let line = lines.find(|line| line.contains("http://"))?;
+        Some(line.split_once("http://")?.1.split('/').next()?.to_owned())
+    };
+    let [portal, console] = [printed().unwrap(), printed().unwrap()];
+    let mut silent = Vec::new();
+    for _ in 0..70 {
+        silent.push(TcpStream::connect(&portal).await.unwrap());
+    }
+    let mut answered = Vec::new();
+    for address in [portal, console] {
+        answered.push(answers(&mut TcpStream::connect(address).await.unwrap()).await);
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert_eq!(answered, [true, true]);
 }
 
 // S-104

@@ -1,18 +1,18 @@
 use axum::http::{Method, StatusCode};
 use lending::{demo, outbox};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     mail_server::{Behaviour, MailServer},
     subscriber,
-    test_app::TestApp,
+    test_app::{Listener, TestApp, request},
 };
 
 // S-90, S-105
 #[tokio::test]
 async fn logs_contain_no_password_code_token_or_full_phone_number() {
     subscriber::capture();
-    let mail_server = MailServer::start(Behaviour::Refuses("451 try again later")).await;
+    let mail_server = MailServer::start(Behaviour::Refuses("451 <agent@mkopo.test> try again later")).await;
     let secret = "0123456789abcdef0123456789abcdef";
     let app =
         TestApp::start_with(&["--screens", "live", "--smtp-url", &mail_server.url, "--jwt-secret", secret])
@@ -74,6 +74,7 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     ] {
         assert!(logged.contains(event), "{event} was not captured");
     }
+    assert!(logged.contains("\"error\":\"transient error (451): @mkopo.test> try again later\""), "{logged}");
     for secret in [
         demo::PASSWORD,
         "Not-the-password",
@@ -99,4 +100,30 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     for line in logged.lines().filter(|line| line.contains("signed_out")) {
         assert!(!line.contains("mkopo.test"), "{line}");
     }
+}
+
+/// What repeats is logged once a minute, so that a line of another call or payout must be another one.
+#[tokio::test]
+async fn the_cause_of_a_failed_call_and_of_a_payout_left_open_is_logged_with_its_id() {
+    subscriber::capture();
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = agent.waiting_loan().await;
+    app.write("ALTER TABLE outbox_message RENAME TO away").await.unwrap();
+    assert_eq!(agent.disburse(&loan).await.status, StatusCode::ACCEPTED);
+    let transaction_id = agent.records_of(&loan).await[0]["transaction_id"].clone();
+    app.write("ALTER TABLE customer RENAME TO renamed").await.unwrap();
+    let pending = request(Method::GET, "/api/v1/disbursements/pending", Some(&agent.token), None);
+    let failed = app.send_to(Listener::Portal, pending).await;
+    assert_eq!(failed.status, StatusCode::INTERNAL_SERVER_ERROR);
+    let request_id = failed.headers["x-request-id"].to_str().unwrap();
+
+    let logged = subscriber::captured();
+    let fields = |message: &str| -> Value {
+        let mut lines = logged.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.find(|line| line["fields"]["message"] == message).unwrap()["fields"].clone()
+    };
+    assert_eq!(fields("payout.left_pending")["transaction.id"], transaction_id);
+    assert_eq!(fields("failed")["request_id"], request_id);
+    assert!(fields("failed")["error"].as_str().unwrap().contains("customer"));
 }

@@ -465,7 +465,7 @@ async fn what_differs_from_the_contract_is_listed_by_place_and_kind_with_a_maske
     let metrics = app.metrics().await;
     for line in [
         r#"mkopo_contract_differences_total{kind="type",operation="GET /api/v1/auth/me"} 2"#,
-        r#"mkopo_provider_calls{checked="yes"} 2"#,
+        r#"mkopo_provider_calls_total{checked="yes"} 2"#,
     ] {
         assert!(metrics.contains(line), "{line} is not in {metrics}");
     }

@@ -36,12 +36,15 @@ async fn without_its_database_it_is_healthy_but_not_ready() {
 async fn a_server_whose_database_refuses_writes_is_not_ready_until_it_takes_them_again() {
     let app = TestApp::start().await;
     let ready = async || app.call(Method::GET, "/readyz", None).await.status;
+    let is_shown = async |line| app.metrics().await.contains(line);
     app.write("ALTER TABLE server_lease RENAME TO server_lease_away").await.unwrap();
     app.sandbox.server.lease.renew().await.unwrap_err();
     assert_eq!(ready().await, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(is_shown("mkopo_database_writable 0\n").await);
     app.write("ALTER TABLE server_lease_away RENAME TO server_lease").await.unwrap();
     app.sandbox.server.lease.renew().await.unwrap();
     assert_eq!(ready().await, StatusCode::OK);
+    assert!(is_shown("mkopo_database_writable 1\n").await);
 }
 
 #[tokio::test]
@@ -95,8 +98,9 @@ async fn calls_and_payouts_are_counted() {
     assert_snapshot!(counted.join("\n"), @r#"
     mkopo_answers_missing_total 0
     mkopo_data_copies_found_total 0
-    mkopo_database_conflicts 0
+    mkopo_database_conflicts_total 0
     mkopo_database_up 1
+    mkopo_database_writable 1
     mkopo_http_request_duration_seconds_count{method="GET",route="/api/v1/disbursements/pending",status="200"} 1
     mkopo_http_request_duration_seconds_count{method="GET",route="/slices.json",status="200"} 0
     mkopo_http_request_duration_seconds_count{method="GET",route="none",status="404"} 1

@@ -231,6 +231,17 @@ async fn a_traceparent_that_names_no_trace_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_traceparent_of_a_later_version_may_have_more_fields() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    for later in ["", "-what-the-future-will-be"] {
+        let trace = format!("{:032x}", later.len() + 1);
+        agent.get_with("/api/v1/auth/me", &[("traceparent", &format!("01-{trace}-{SPAN}-01{later}"))]).await;
+        traces(&app, &trace, 1).await;
+    }
+}
+
+#[tokio::test]
 async fn a_caller_that_takes_no_trace_has_none() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;

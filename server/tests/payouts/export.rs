@@ -20,6 +20,9 @@ use crate::{
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PAGE: &str = "00f067aa0ba902b7";
 
+/// The span of the call that signs in.
+const SIGN_IN: &str = "POST /api/v1/auth/login";
+
 /// The behaviour of a receiver when it gets an export.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Behaviour {
@@ -124,6 +127,17 @@ fn pay(server: &Server, token: &str, loan: &Value) -> u16 {
     try_call(&server.address, "POST", &payout_path(loan), &headers, Some(&body)).unwrap().status
 }
 
+/// Reports what a person did on a page.
+fn report_page(server: &Server) {
+    let page = json!({"spans": [{
+        "trace_id": TRACE, "span_id": PAGE, "name": "confirm a payout", "screen": "/loans/:id", "ago_ms": 9000,
+        "ms": 8500, "failed": false,
+    }]});
+    let origin = format!("http://{}", server.address);
+    let reported = try_call(&server.address, "POST", "/spans", &[("origin", &origin)], Some(&page)).unwrap();
+    assert_eq!(reported.status, 204);
+}
+
 #[test]
 fn an_exported_payout_is_one_trace_and_what_settles_it_after_a_kill_links_to_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -133,17 +147,11 @@ fn an_exported_payout_is_one_trace_and_what_settles_it_after_a_kill_links_to_it(
     let token = sign_in(&first.address);
     let loan = waiting_loan(&first, &token);
     console(&first, "PUT", "/scenario", Some(&json!({"next": ["paid_answer_lost"]})));
-    let page = json!({"spans": [{
-        "trace_id": TRACE, "span_id": PAGE, "name": "confirm a payout", "screen": "/loans/:id", "ago_ms": 9000,
-        "ms": 8500, "failed": false,
-    }]});
-    let origin = format!("http://{}", first.address);
     let is_named = |name: &'static str| move |span: &Value| span["name"] == name;
     let paid = thread::scope(|scope| {
         let paying = scope.spawn(|| pay(&first, &token, &loan));
         receiver.spans_with("claim", is_named("claim"));
-        let reported = try_call(&first.address, "POST", "/spans", &[("origin", &origin)], Some(&page));
-        assert_eq!(reported.unwrap().status, 204);
+        report_page(&first);
         receiver.spans_with("span of the page", is_named("confirm a payout"));
         paying.join().unwrap()
     });
@@ -162,6 +170,9 @@ fn an_exported_payout_is_one_trace_and_what_settles_it_after_a_kill_links_to_it(
     assert_eq!(span("claim")["traceId"], TRACE);
     assert_eq!(span("ask again")["links"][0]["traceId"], TRACE);
     assert_eq!(span("settle")["traceId"], span("ask again")["traceId"]);
+    let is_status = |one: &&Value| one["key"] == "http.response.status_code";
+    let status = span(SIGN_IN)["attributes"].as_array().unwrap().iter().find(is_status).unwrap();
+    assert_eq!(status["value"], json!({"intValue": "200"}));
     let both = |name| [of_server(span("claim"), name), of_server(span("settle"), name)];
     assert_eq!(both("service.name"), ["mkopo", "second"]);
     assert_eq!(both("service.version"), [env!("CARGO_PKG_VERSION"); 2]);
@@ -217,6 +228,17 @@ fn the_log_joins_the_lines_of_a_call_to_its_trace_and_says_why_traces_are_not_ex
     }
     let failed = line("traces.not_exported", "");
     assert!(failed["fields"]["cause"].as_str().unwrap().contains("Connection refused"), "{failed}");
+}
+
+#[test]
+fn the_span_of_a_page_whose_trace_is_not_taken_is_not_counted_as_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = [("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "0")];
+    let server = Server::start_with(&none, &test_store::options(folder.path()));
+    let token = sign_in(&server.address);
+    assert_eq!(pay(&server, &token, &waiting_loan(&server, &token)), 200);
+    report_page(&server);
+    assert_eq!(dropped(&server), 0);
 }
 
 /// More calls than the queue has room for are answered, and the spans of some are dropped.

@@ -286,7 +286,7 @@ pub fn in_words(wait: Duration) -> String {
     }
 }
 
-/// The cause of a 500, as an extension of the response. It is not sent: tests in the same process show it.
+/// The cause of a 500, as an extension of the response. It is not sent: the log has it, and tests show it.
 #[derive(Clone, Debug)]
 pub struct Cause(pub String);
 
@@ -295,11 +295,7 @@ pub struct Cause(pub String);
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, code) = self.status_and_code();
-        if status == StatusCode::INTERNAL_SERVER_ERROR {
-            tracing::error!(error = ?self, "failed");
-        } else {
-            tracing::debug!(code, "refused");
-        }
+        tracing::debug!(code, "refused");
         let retry_after = self.retry_after_seconds();
         let mut response = status.into_response();
         if matches!(self, Self::Storage(_) | Self::Internal(_)) {

@@ -143,7 +143,7 @@ impl Provider {
         let answer = tokio::time::timeout_at(until, sending).await;
         let status = answer.as_ref().ok().and_then(|answer| Some(answer.as_ref().ok()?.status()));
         if let Some(status) = status {
-            step.record("http.response.status_code", status.as_u16());
+            step.record("http.response.status_code", i64::from(status.as_u16()));
         }
         // For a client, also the failures that are its own.
         if status.is_none_or(|status| status.is_client_error() || status.is_server_error()) {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, Uri};
 use opentelemetry::Context;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
@@ -33,7 +33,10 @@ use crate::{
 };
 
 /// The number of spans that may wait, unless `OTEL_BSP_MAX_QUEUE_SIZE` says another.
-const MAX_WAITING: usize = 2048;
+const MAX_WAITING: u32 = 2048;
+
+/// The largest number in a variable, of ms or spans.
+const MAX_NUMBER: u32 = 1_000_000;
 
 /// The largest answer of a receiver that is read.
 const MAX_ANSWER: u64 = 64 * 1024;
@@ -46,10 +49,12 @@ static QUEUE: OnceLock<Queue> = OnceLock::new();
 /// # Errors
 /// If a variable of the exporter can't be read.
 pub fn processor(resource: &Resource) -> anyhow::Result<Queue> {
+    check_endpoint()?;
+    let timeout = number("OTEL_EXPORTER_OTLP_TIMEOUT", of_exporter("TIMEOUT"), 10_000)?;
     let agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
-        .timeout_global(Some(timeout()))
+        .timeout_global(Some(Duration::from_millis(timeout.into())))
         .tls_config(TlsConfig::builder().root_certs(authorities()?).build())
         .build();
     check_headers()?;
@@ -61,11 +66,18 @@ pub fn processor(resource: &Resource) -> anyhow::Result<Queue> {
         .with_protocol(protocol)
         .with_http_client(Client { agent: agent.into(), protocol, cause: Arc::clone(&cause) })
         .build()
-        .context("the exporter of traces can't be set up: see OTEL_EXPORTER_OTLP_ENDPOINT")?;
-    let max = given("OTEL_BSP_MAX_QUEUE_SIZE").and_then(|size| size.parse().ok()).unwrap_or(MAX_WAITING);
+        .context("the exporter of traces can't be set up")?;
+    let of_queue = |variable, default| number(variable, given(variable), default);
+    let max = of_queue("OTEL_BSP_MAX_QUEUE_SIZE", MAX_WAITING)? as usize;
+    let delay = of_queue("OTEL_BSP_SCHEDULE_DELAY", 5000)?;
+    let batch = of_queue("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512)? as usize;
     let waiting = Arc::new(AtomicUsize::new(0));
     let counted = Counted { exporter, waiting: Arc::clone(&waiting), cause };
-    let config = BatchConfigBuilder::default().with_max_queue_size(max).build();
+    let config = BatchConfigBuilder::default()
+        .with_max_queue_size(max)
+        .with_scheduled_delay(Duration::from_millis(delay.into()))
+        .with_max_export_batch_size(batch)
+        .build();
     let mut inner = BatchSpanProcessor::builder(counted).with_batch_config(config).build();
     // Here, because `Queue` shares it.
     inner.set_resource(resource);
@@ -125,9 +137,19 @@ fn check_compression() -> anyhow::Result<()> {
     }
 }
 
-/// The maximum duration of one export (`OTEL_EXPORTER_OTLP_TIMEOUT`, in ms).
-fn timeout() -> Duration {
-    Duration::from_millis(of_exporter("TIMEOUT").and_then(|ms| ms.parse().ok()).unwrap_or(10_000))
+/// Checks the receiver's address (`OTEL_EXPORTER_OTLP_ENDPOINT`), which is not printed: it may have a password.
+fn check_endpoint() -> anyhow::Result<()> {
+    let endpoint = of_exporter("ENDPOINT").unwrap_or_default().parse::<Uri>();
+    let is_address = endpoint.is_ok_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")));
+    ensure!(is_address, "OTEL_EXPORTER_OTLP_ENDPOINT is not an address such as http://jaeger:4318");
+    Ok(())
+}
+
+/// The number that `variable` is set to; `default` if it is not.
+fn number(variable: &str, value: Option<String>, default: u32) -> anyhow::Result<u32> {
+    let Some(value) = value else { return Ok(default) };
+    let number = value.parse().ok().filter(|number| (1..=MAX_NUMBER).contains(number));
+    number.with_context(|| format!("{variable} is {value}; it can be a whole number from 1 to {MAX_NUMBER}"))
 }
 
 /// Exports a span that was not taken here.

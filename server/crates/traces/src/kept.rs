@@ -151,11 +151,11 @@ impl Kept {
         self.0.ring.lock().add(trace_id, KeptSpan::of(data))
     }
 
-    /// Adds the span of a page to the trace that its calls went on with. Returns whether it is here, with room.
+    /// Adds the span of a page to the trace that its calls went on with, if that is here. Returns whether there was room.
     pub(crate) fn add_of_page(&self, data: SpanData) -> bool {
         let (trace_id, mut span) = (data.span_context.trace_id(), KeptSpan::of(data));
         let mut ring = self.0.ring.lock();
-        let Some(trace) = ring.traces.iter().find(|trace| trace.trace_id == trace_id) else { return false };
+        let Some(trace) = ring.traces.iter().find(|trace| trace.trace_id == trace_id) else { return true };
         // The page's report took as long on its way as it seems to have begun too late.
         let calls = trace.spans.iter().filter(|call| call.parent_id == span.span_id);
         span.began = calls.map(|call| call.began).chain([span.began]).min().unwrap_or(span.began);

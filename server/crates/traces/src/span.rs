@@ -186,10 +186,13 @@ fn parent(headers: &HeaderMap) -> Context {
     TraceContextPropagator::new().extract_with_context(&Context::new(), &texts)
 }
 
-/// Returns whether `text` has the form of a `traceparent`, which the library's own parser does not check.
+/// Returns whether `text` has the form of a `traceparent`, which the library's own parser does not check. Those of later
+/// versions may have more fields.
 fn is_traceparent(text: &[u8]) -> bool {
     let is_hex = |part: &[u8]| part.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    let parts: Vec<&[u8]> = text.split(|byte| *byte == b'-').collect();
-    matches!(parts[..], [[_, _], trace_id, span_id, [_, _]] if trace_id.len() == 32 && span_id.len() == 16)
-        && parts.into_iter().all(is_hex)
+    let parts: Vec<&[u8]> = text.splitn(5, |byte| *byte == b'-').collect();
+    let [version @ [_, _], trace_id, span_id, flags @ [_, _], more @ ..] = &parts[..] else { return false };
+    (trace_id.len(), span_id.len()) == (32, 16)
+        && [version, trace_id, span_id, flags].into_iter().all(|part| is_hex(part))
+        && (more.is_empty() || *version != b"00")
 }

@@ -24,6 +24,8 @@ use store::{Database, Load, query_scalar};
 pub struct Now {
     /// The load of the database.
     pub database: Load,
+    /// `true` if the database takes writes.
+    pub can_write: bool,
     /// The numbers of forwarded calls that were checked and not checked; `None` without a provider.
     pub forwarded: Option<(u64, u64)>,
     /// The load of the sandboxes; `None` if they are off.
@@ -139,9 +141,11 @@ metrics! {
 
     database_up: Gauge = Gauge::default(),
         "mkopo_database_up", "Whether the database answers";
+    database_writable: Gauge = Gauge::default(),
+        "mkopo_database_writable", "Whether the database takes writes";
     writes_waiting: Gauge = Gauge::default(),
         "mkopo_database_writes_waiting", "Writes that wait for a writer";
-    conflicts: Gauge = Gauge::default(),
+    conflicts: Counter = Counter::default(),
         "mkopo_database_conflicts",
         "Writes that PostgreSQL undid because of others and that were tried again, since the start";
     readers: Family<Readers, Gauge> = Family::default(),
@@ -155,7 +159,7 @@ metrics! {
     differences: Family<Difference, Counter> = Family::default(),
         "mkopo_contract_differences",
         "Differences from the contract in calls that are forwarded to another provider, by operation and kind";
-    provider_calls: Family<Forwarded, Gauge> = Family::default(),
+    provider_calls: Family<Forwarded, Counter> = Family::default(),
         "mkopo_provider_calls",
         "Calls forwarded to another provider since the start, by whether they were held to the contract";
 
@@ -223,15 +227,16 @@ impl Metrics {
     /// All metrics as text. Those that come from the database have the values that [`keep_current`] read last, so that
     /// this call does not load the database.
     pub fn text(&self, now: Now, format: Format) -> Result<String, Failure> {
-        let Now { database, forwarded, sandboxes, event_streams, log_lines_lost } = now;
+        let Now { database, can_write, forwarded, sandboxes, event_streams, log_lines_lost } = now;
+        self.database_writable.set(i64::from(can_write));
         self.writes_waiting.set(gauge(database.writes_waiting));
-        self.conflicts.set(gauge(database.conflicts));
         self.readers.get_or_create(&Readers { state: "idle" }).set(gauge(database.readers_idle));
         self.readers.get_or_create(&Readers { state: "busy" }).set(gauge(database.readers_busy));
-        for (checked, calls) in forwarded.iter().flat_map(|(checked, not)| [("yes", checked), ("no", not)]) {
-            self.provider_calls.get_or_create(&Forwarded { checked }).set(gauge(*calls));
-        }
         // Counted elsewhere, without a break.
+        for (checked, calls) in forwarded.iter().flat_map(|(checked, not)| [("yes", checked), ("no", not)]) {
+            self.provider_calls.get_or_create(&Forwarded { checked }).inner().store(*calls, Relaxed);
+        }
+        self.conflicts.inner().store(database.conflicts, Relaxed);
         self.log_lines_lost.inner().store(log_lines_lost, Relaxed);
         self.spans_dropped.inner().store(traces::dropped(), Relaxed);
         let mut others = Registry::default();

@@ -302,7 +302,8 @@ async fn attempt(outbox: &Outbox, mailer: &Mailer, message: Claimed) {
         Err(error) => {
             let given_up = !is_allowed || attempts >= MAX_ATTEMPTS || is_refusal(&error);
             let error: String = error.to_string().chars().take(MAX_ERROR_LENGTH).collect();
-            tracing::warn!(message.id = %message_id, attempts, error, given_up, "outbox.not_sent");
+            let shown = without_names(&error);
+            tracing::warn!(message.id = %message_id, attempts, error = shown, given_up, "outbox.not_sent");
             let max_wait = if code_expires_at.is_some() { MAX_WAIT_OF_CODE } else { MAX_WAIT };
             let next = (!given_up).then(|| now.plus(wait_after(attempts, max_wait)));
             query(NOT_SENT).bind(message_id).bind(next).bind(error)
@@ -311,6 +312,12 @@ async fn attempt(outbox: &Outbox, mailer: &Mailer, message: Claimed) {
     if let Err(failure) = outbox.world.database.execute_in_turn(recorded).await {
         tracing::warn!(?failure, "outbox.not_recorded");
     }
+}
+
+/// `text` with the domains of e-mail addresses in their place: a mail server says whom it refuses.
+fn without_names(text: &str) -> String {
+    let shown = |word: &str| word.split_once('@').map_or(word.to_owned(), |(_, domain)| format!("@{domain}"));
+    text.split_whitespace().map(shown).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns whether the mail server refused the message permanently. A reply 53x refuses this server's credentials

@@ -124,17 +124,18 @@ async fn pay_and_settle(payouts: Payouts, mut payment: Payment) -> Paid {
         answer = pay(&payouts, &mut payment).instrument(traces::step!("ask mobile money")) => answer,
         () = payouts.world.clock.sleep(PAYMENT_TIMEOUT) => return Paid::Unknown,
     };
+    let originator_id = payment.originator_id;
     let settled = match answer {
         Ok(Answer::DataReplaced) => return Paid::DataReplaced,
         Ok(Answer::DuplicateOriginator) => return Paid::Unknown,
-        Ok(Answer::Result(verdict)) => settle(&payouts, payment.originator_id, payment.copy, verdict).await,
+        Ok(Answer::Result(verdict)) => settle(&payouts, originator_id.clone(), payment.copy, verdict).await,
         Err(failure) => Err(failure),
     };
     match settled {
         Ok(Some(kept)) => Paid::Settled(Box::new(kept)),
         Ok(None) => Paid::DataReplaced,
         Err(failure) => {
-            tracing::error!(?failure, "payout.left_pending");
+            tracing::error!(transaction.id = %originator_id, ?failure, "payout.left_pending");
             Paid::Unknown
         }
     }

@@ -80,11 +80,15 @@ async fn receive_result(payouts: &Payouts, delivery: Delivery) {
         Answer::DuplicateOriginator | Answer::DataReplaced => return,
     };
     let step = traces::later(&payouts.world.traces, "receive the result", traceparent.as_deref());
-    match settle(payouts, originator_id, copy, verdict).instrument(step).await {
+    match settle(payouts, originator_id.clone(), copy, verdict).instrument(step).await {
         Ok(Some(_)) => {}
-        Ok(None) => tracing::warn!("received a result for an unknown payment"),
+        Ok(None) => {
+            tracing::warn!(transaction.id = %originator_id, "received a result for an unknown payment");
+        }
         // The payout stays PENDING, and its status will be queried.
-        Err(failure) => tracing::error!(?failure, "payout.result_not_kept"),
+        Err(failure) => {
+            tracing::error!(transaction.id = %originator_id, ?failure, "payout.result_not_kept");
+        }
     }
     _ = processed.send(());
 }

@@ -1,4 +1,4 @@
-//! The number of sandboxes that may be open at once, as limited by their open files.
+//! The numbers of sandboxes and connections that may be open at once, as limited by their open files.
 
 /// Maximum number of open sandboxes, if the process may open enough files.
 const MAX_OPEN: usize = 1000;
@@ -34,11 +34,21 @@ pub fn allow_more() {}
 
 /// The number of sandboxes that may be open at once.
 pub(super) fn max_open() -> usize {
-    #[cfg(unix)]
-    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    #[cfg(not(unix))]
-    let files = None;
-    let Some(files) = files else { return MAX_OPEN };
+    let Some(files) = limit() else { return MAX_OPEN };
     let room = usize::try_from(files.saturating_sub(OTHER_FILES) / FILES_EACH).unwrap_or(MAX_OPEN);
     room.clamp(MIN_OPEN, MAX_OPEN)
+}
+
+/// The number of connections, at most `max`, that each of two listeners may have open: half of all files are left for
+/// the rest.
+pub fn connections(max: usize) -> usize {
+    limit().and_then(|files| usize::try_from(files / 4).ok()).map_or(max, |room| room.min(max))
+}
+
+/// The number of files that this process may have open; `None` for any number.
+fn limit() -> Option<u64> {
+    #[cfg(unix)]
+    return rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    #[cfg(not(unix))]
+    None
 }

@@ -56,6 +56,11 @@ pub struct Server {
 }
 
 impl Server {
+    /// Returns whether the latest writes were not refused for lack of room or of a database.
+    pub fn can_write(&self) -> bool {
+        self.lease.is_renewed() && !self.database.lacks_room()
+    }
+
     /// Fingerprints by the secret of the deployment.
     pub fn fingerprints(&self) -> Fingerprints {
         Fingerprints::new(&self.secret)
