@@ -120,6 +120,7 @@ test('save, restore and reset the data', async ({ page, mkopo }) => {
   await console.getByLabel('Name').fill('before');
   await button(console, 'Save all data').click();
   await expect(message(console)).toHaveText('Saved as before.');
+  await expect(message(console), 'a page that was just loaded announces nothing else').toBeFocused();
   await go(console, 'Loans');
   await console.getByLabel('How many').fill('7');
   await console.getByLabel('How many').press('Enter');
@@ -150,6 +151,50 @@ test('save, restore and reset the data', async ({ page, mkopo }) => {
     await page.reload();
     await expect(page.getByLabel('Email')).toBeVisible();
   });
+});
+
+test('a menu closes when the focus or the pointer goes elsewhere, and with Escape', async ({
+  page,
+  mkopo,
+}) => {
+  const console = await openConsole(page, mkopo);
+  // A window of 1280 x 1024 at a zoom of 400%: the menu covers all of the page.
+  await console.setViewportSize({ width: 320, height: 256 });
+  const menu = console.getByRole('navigation', { name: 'Console pages' });
+  const opener = console.getByLabel('Menu');
+  await opener.focus();
+  await console.keyboard.press('Enter');
+  await expect(menu).toBeVisible();
+  await menu.getByRole('link').last().focus();
+  await expect(menu).toBeVisible();
+  await console.keyboard.press('Tab');
+  await expect(menu).toBeHidden();
+  await opener.click();
+  await expect(menu).toBeVisible();
+  await console.mouse.click(250, 20);
+  await expect(menu).toBeHidden();
+  await opener.click();
+  await console.keyboard.press('Escape');
+  await expect(menu).toBeHidden();
+  await expect(opener).toBeFocused();
+});
+
+test('in forced colours, the legend of a chart and the edge of a dialog can be seen', async ({
+  page,
+  mkopo,
+}) => {
+  const console = await openConsole(page, mkopo);
+  await console.emulateMedia({ forcedColors: 'active' });
+  const colors = await console
+    .locator('.legend')
+    .first()
+    .locator('i')
+    .evaluateAll((marks) => marks.map((mark) => getComputedStyle(mark).backgroundColor));
+  expect(colors.length).toBeGreaterThan(1);
+  expect(new Set(colors).size).toBe(colors.length);
+  await go(console, 'Data');
+  await button(console, 'Reset').click();
+  await expect(console.getByRole('dialog')).toHaveCSS('border-style', 'solid');
 });
 
 test('move the clock past the end of a session', async ({ page, mkopo }) => {

@@ -5,6 +5,8 @@ import { expect, test } from '../test';
 /** A focused control, and what shows that it has the focus. */
 interface Focused {
   control: string;
+  /** Nothing of it is in sight. */
+  isHidden: boolean;
   outline: string;
   color: string;
 }
@@ -14,25 +16,39 @@ function focusedControl(): Focused | null {
   const active = document.activeElement;
   if (!active || active === document.body) return null;
   const framed = active.closest('[class*="_framed"], .ant-select');
-  const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(framed ?? active);
+  const shown = framed ?? active;
+  const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(shown);
+  const { left, top, width, height } = shown.getBoundingClientRect();
+  const parts = [0.05, 0.25, 0.5, 0.75, 0.95];
+  const isHidden = !parts.some((across) =>
+    parts.some((down) => {
+      const hit = document.elementFromPoint(left + width * across, top + height * down);
+      return hit && (shown.contains(hit) || hit.contains(shown));
+    }),
+  );
   const name = active.getAttribute('aria-label') ?? active.textContent.trim();
   return {
     control: `${active.tagName} ${name.slice(0, 40)}`,
     outline: `${outlineStyle} ${outlineWidth}`,
     color: outlineColor,
+    isHidden,
   };
 }
 
 /** Tabs through the page from its start, until the focus leaves it or comes round. */
 async function tabThrough(page: Page): Promise<Focused[]> {
-  const found: Focused[] = [];
   await page.evaluate(() => {
     document.body.tabIndex = -1;
     document.body.focus();
     document.body.removeAttribute('tabindex');
   });
+  return tabOn(page, 'Tab');
+}
+
+async function tabOn(page: Page, key: 'Tab' | 'Shift+Tab'): Promise<Focused[]> {
+  const found: Focused[] = [];
   for (let step = 0; step < 60; step++) {
-    await page.keyboard.press('Tab');
+    await page.keyboard.press(key);
     const focused = await page.evaluate(focusedControl);
     if (!focused) break;
     found.push(focused);
@@ -102,6 +118,30 @@ for (const [theme, color, screens] of [
     });
   });
 
+test.describe('with notices above it and a story below it', () => {
+  test.use({ story: 'first-payout' });
+
+  test('no control that gets the focus is hidden', async ({ page, context, mkopo }) => {
+    await mkopo.signIn(page, 'agent');
+    await page.goto('/pending-loans');
+    await expect(page.getByRole('link', { name: 'View Details' }).first()).toBeVisible();
+    await context.setOffline(true);
+    await expect(page.getByText('You are offline.')).toBeVisible();
+    for (const [width, height] of [
+      [1280, 720],
+      [320, 640],
+      // A window of 1280 x 1024 at a zoom of 400%.
+      [320, 256],
+    ] as const)
+      await test.step(`${width} x ${height}`, async () => {
+        await page.setViewportSize({ width, height });
+        const found = [...(await tabThrough(page)), ...(await tabOn(page, 'Shift+Tab'))];
+        expect(found.length).toBeGreaterThan(70);
+        expect(found.filter(({ isHidden }) => isHidden)).toEqual([]);
+      });
+  });
+});
+
 test.describe('in forced colours', () => {
   test.use({ contextOptions: { forcedColors: 'active' } });
 
@@ -135,6 +175,26 @@ test.describe('in forced colours', () => {
     await page.getByRole('link', { name: 'View Details' }).first().click();
     await page.getByRole('button', { name: 'Disburse Loan' }).click();
     await expect(page.locator('.ant-modal-container')).toHaveCSS('border-width', '2px');
+  });
+
+  test('the edge of a list and its active option can be seen', async ({ page, mkopo }) => {
+    await mkopo.signIn(page, 'agent');
+    await page.goto('/pending-loans');
+    await page.getByRole('combobox').first().press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await expect(page.locator('.ant-select-dropdown')).toHaveCSS('border-style', 'solid');
+    const options = page.locator('.ant-select-item-option');
+    const backgrounds = await options.evaluateAll((all) =>
+      all.map((option) => [
+        option.classList.contains('ant-select-item-option-active'),
+        getComputedStyle(option).backgroundColor,
+      ]),
+    );
+    const [active, ...others] = [true, false].map(
+      (isActive) => backgrounds.find(([is]) => is === isActive)?.[1],
+    );
+    expect(active).toBeDefined();
+    expect(others).not.toContain(active);
   });
 
   test.describe('live screens', () => {

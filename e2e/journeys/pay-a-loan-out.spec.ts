@@ -64,3 +64,29 @@ test('sign in, pay a loan out, see it in history, sign out', async ({ page, mkop
     await expect(page).toHaveURL(/\/login$/);
   });
 });
+
+test('the second press of a double click neither repeats a refused payout nor closes its refusal', async ({
+  page,
+  mkopo,
+}) => {
+  await mkopo.mobileMoney.next('insufficient_funds');
+  await mkopo.signIn(page, 'agent');
+  await mkopo.openLoan(page, await mkopo.loans.approve());
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/disburse')) sent.push(request.method());
+  });
+  await page.getByRole('button', { name: 'Disburse Loan' }).click();
+  const confirm = page.getByRole('button', { name: 'Confirm Disbursement' });
+  await expect(page.getByRole('button', { name: 'Cancel' })).toBeFocused();
+  const { x = 0, y = 0 } = (await confirm.boundingBox()) ?? {};
+  await page.mouse.click(x + 10, y + 10);
+  const again = page.getByRole('button', { name: 'Try Again' });
+  await expect(again).toBeFocused();
+  await page.mouse.click(x + 10, y + 10);
+  await page.mouse.click(8, 200);
+  await expect(page.getByText('The balance is insufficient for the transaction.')).toBeVisible();
+  expect(sent).toHaveLength(1);
+  await again.click();
+  await expect(page.getByRole('dialog', { name: 'Disbursement Successful' })).toBeVisible();
+});

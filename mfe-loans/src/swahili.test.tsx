@@ -35,6 +35,15 @@ test('the dashboard is in Swahili, with dates and amounts of Kenya', async () =>
   expect(screen.getAllByText(/ (zilizopita|iliyopita|uliopita)$/).length).toBeGreaterThan(0);
 });
 
+test('mobile money’s own sentence is marked as English, below advice in Swahili', async () => {
+  const said = 'The balance is insufficient for the transaction.';
+  answer('get', RECORDS, 200, [disbursementRecord({ status: 'FAILED', error_message: said })]);
+  renderSlice(slice, '/');
+  const sentence = await screen.findByText(said);
+  expect(sentence).toHaveAttribute('lang', 'en');
+  expect(sentence.previousElementSibling).not.toHaveAttribute('lang');
+});
+
 test('the pending loans and their filters are in Swahili', async () => {
   const { user } = renderSlice(slice, '/pending-loans');
   expect(await heading('Mikopo inayosubiri kutolewa')).toBeVisible();

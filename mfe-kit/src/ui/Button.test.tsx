@@ -37,6 +37,16 @@ test('a busy button keeps the focus and says that it is busy, and clicks do noth
   expect(onSubmit).not.toHaveBeenCalled();
 });
 
+test('Enter that is held down presses a button once', async () => {
+  const onClick = vi.fn();
+  const { user } = renderPart(<Button onClick={onClick}>Pay</Button>);
+  await user.tab();
+  await user.keyboard('{Enter>5/}');
+  expect(onClick).toHaveBeenCalledOnce();
+  await user.keyboard('{Enter}');
+  expect(onClick).toHaveBeenCalledTimes(2);
+});
+
 test('an icon is no part of the name', () => {
   renderPart(<Button icon={<svg aria-hidden="true" />}>Download</Button>);
   expect(button()).toHaveAccessibleName('Download');

@@ -1,4 +1,4 @@
-import type { ComponentProps, MouseEvent, ReactNode } from 'react';
+import type { ComponentProps, KeyboardEvent, MouseEvent, ReactNode } from 'react';
 import classes from './Button.module.css';
 
 /** The props of a `Button`: those of the element, and its looks. */
@@ -31,6 +31,7 @@ export function Button({
   className,
   children,
   onClick,
+  onKeyDown,
   ...button
 }: ButtonProps) {
   const looks = [
@@ -52,11 +53,20 @@ export function Button({
       data-primary={type === 'primary' || undefined}
       aria-busy={loading || undefined}
       onClick={loading ? ignore : onClick}
+      onKeyDown={(event) => {
+        onKeyDown?.(event);
+        ignoreRepeat(event);
+      }}
     >
       {loading ? <Turning /> : icon ? <span className={classes.icon}>{icon}</span> : null}
       {typeof children === 'string' ? <span>{children}</span> : children}
     </button>
   );
+}
+
+/** Enter that is held down would click again and again, also what has the focus by then. */
+function ignoreRepeat(event: KeyboardEvent) {
+  if (event.key === 'Enter' && event.repeat) event.preventDefault();
 }
 
 function Turning() {

@@ -59,7 +59,12 @@ test('the header stands above the failure, in the texts that are given', async (
 /** Draws a list whose next read fails, and types beside it. */
 async function failAgain() {
   answer('get', PENDING, 200, [pendingLoan()]);
-  const { user } = renderPart(<Loans />);
+  const { user } = renderPart(
+    <>
+      <h1>Portfolio</h1>
+      <Loans />
+    </>,
+  );
   await user.type(await screen.findByLabelText('Note'), 'call first');
   unreachable('get', PENDING);
   await act(() => queryClient.refetchQueries());
@@ -79,6 +84,8 @@ test('where screens are live, what could not be read again stays, with what is t
   expect(await screen.findByText('2 loan(s)')).toBeVisible();
   await waitFor(() => expect(screen.queryByRole('status')).toBeNull());
   expect(screen.getByLabelText('Note')).toHaveValue('call first');
+  // Retry had the focus, and is gone.
+  expect(screen.getByRole('heading', { name: 'Portfolio' })).toHaveFocus();
 });
 
 test('of two lists that could not be read again, one line says so', async () => {

@@ -48,6 +48,16 @@ export function QueryStates<Data>({ query, failure, header, children }: QuerySta
   );
 }
 
+/** Retry goes with its line, and must not take the focus with it: the page's h1 gets it. */
+function passOn(retry: HTMLButtonElement) {
+  return () => {
+    const heading = document.querySelector('h1');
+    if (document.activeElement !== retry || !heading) return;
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  };
+}
+
 function Outdated() {
   const again = useMutation({
     mutationFn: () =>
@@ -57,7 +67,7 @@ function Outdated() {
   return (
     <div className={classes.outdated}>
       <span role="status">{uiTexts().outdated}</span>
-      <Button size="small" loading={again.isPending} onClick={() => again.mutate()}>
+      <Button size="small" ref={passOn} loading={again.isPending} onClick={() => again.mutate()}>
         {uiTexts().retry}
       </Button>
     </div>

@@ -1,6 +1,7 @@
 import { formatMoney, isolated, refusalSentences } from 'mfe-kit';
 import { EmptyState, Icon, type IconName, TimeAgo } from 'mfe-kit/ui';
 import { loansTexts, type LoansTexts } from '../loans-texts';
+import { languageOf } from '../payout/Refusal';
 import classes from './RecentActivity.module.css';
 import type { Activity } from './stats';
 
@@ -18,6 +19,7 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
     <ul className={classes.feed}>
       {activities.map(({ type, loanId, customerName, amount, date, errorMessage }) => {
         const { label, icon, tone } = KINDS[type];
+        const sentences = refusalSentences(errorMessage);
         return (
           <li key={`${type} ${loanId}`}>
             <span className={`${classes.icon} ${classes[tone]}`}>
@@ -26,8 +28,8 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
             <div>
               <strong>{texts[label]}</strong>
               <p>{`${isolated(customerName || texts.missing)} · ${formatMoney(amount)}`}</p>
-              {refusalSentences(errorMessage).map((sentence) => (
-                <p key={sentence} className={classes.error}>
+              {sentences.map((sentence) => (
+                <p key={sentence} className={classes.error} lang={languageOf(sentence, sentences)}>
                   {sentence}
                 </p>
               ))}

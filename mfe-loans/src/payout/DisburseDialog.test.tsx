@@ -83,6 +83,12 @@ async function submit() {
   return drawn;
 }
 
+/** Clicks 'Try Again' once the failure has been shown long enough to be read. */
+async function tryAgain(user: ReturnType<typeof open>['user']) {
+  await pass(700);
+  await user.click(screen.getByRole('button', { name: 'Try Again' }));
+}
+
 const dialog = (name: string) => screen.findByRole('dialog', { name });
 const noDialog = () => waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
@@ -216,6 +222,24 @@ test('a double click pays once', async () => {
   expect(received).toHaveLength(1);
 });
 
+test('of a payout that is refused at once, the second press of a double one neither tries again nor closes the dialog', async () => {
+  const received = answer('post', DISBURSE, 422, failure(REFUSAL, 'mobile_money_refused'));
+  const { user } = await openDialog();
+  await waitFor(() => expect(screen.getByRole('button', { name: 'Cancel' })).toHaveFocus());
+  await user.tab();
+  await user.keyboard('{Enter}');
+  await dialog('Disbursement Failed');
+  const again = screen.getByRole('button', { name: 'Try Again' });
+  expect(again).toHaveFocus();
+  await user.keyboard('{Enter}');
+  await user.click(backdrop());
+  await pass(400);
+  expect(again).toBeVisible();
+  expect(received).toHaveLength(1);
+  await tryAgain(user);
+  await waitFor(() => expect(received).toHaveLength(2));
+});
+
 test('REQ-248 with nobody signed in nothing happens', async () => {
   const received = answer('post', DISBURSE, 200, disbursement());
   const { user } = await openDialog();
@@ -261,7 +285,7 @@ test('a payout and its repetition are two acts, each with a trace of its own', a
   const { user } = await confirm();
   await screen.findByText(REFUSAL);
   const paid = answer('post', DISBURSE, 200, disbursement());
-  await user.click(screen.getByRole('button', { name: 'Try Again' }));
+  await tryAgain(user);
   await dialog('Disbursement Successful');
   expect(ended).toEqual(['confirm a payout  true', 'try again  false']);
   const [first, second] = [refused[0]!, paid[0]!].map(({ headers }) => headers.get('traceparent'));
@@ -278,10 +302,10 @@ test('REQ-269 Try Again repeats the request: with the same key if no response ca
   const { user } = await confirm();
   await dialog('Disbursement Failed');
   const refused = answer('post', DISBURSE, 422, failure(REFUSAL, 'mobile_money_refused'));
-  await user.click(screen.getByRole('button', { name: 'Try Again' }));
+  await tryAgain(user);
   await screen.findByText(REFUSAL);
   const paid = answer('post', DISBURSE, 200, disbursement());
-  await user.click(screen.getByRole('button', { name: 'Try Again' }));
+  await tryAgain(user);
   await dialog('Disbursement Successful');
 
   expect(keyOf(refused)).toBe(keyOf(lost));
@@ -633,7 +657,7 @@ describe('where the screens are live', () => {
     const { user } = await confirm();
     await pass(2000);
     await dialog('Disbursement Failed');
-    await user.click(screen.getByRole('button', { name: 'Try Again' }));
+    await tryAgain(user);
     await waitFor(() => expect(keys).toHaveLength(3));
     expect(keys[1]).not.toBe(keys[0]);
     expect(keys[2]).toBe(keys[1]);

@@ -1,7 +1,7 @@
 import { failureText, formatMoney, groupDigits, localPhone } from 'mfe-kit';
 import { Button, Note, Spinner } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
-import { useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import { failures } from '../failures';
 import { type Loan, namedCustomer } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
@@ -10,6 +10,9 @@ import { Refusal } from './Refusal';
 import type { Disbursing } from './useDisburse';
 
 const AUTO_CLOSE_MS = 2500;
+
+/** Who acts on a failure earlier than this has not read it. */
+const UNREAD_MS = 700;
 
 interface DisburseDialogProps {
   loan: Loan;
@@ -54,6 +57,19 @@ export function DisburseDialog({
     else (tryAgain.current ?? description.current)?.focus();
   }, [status, isOpen]);
 
+  // A failure may come at once, and 'Try Again' is where 'Confirm Disbursement' was: the second press of a double one
+  // neither pays again nor closes the dialog.
+  const [isRead, setRead] = useState(false);
+  useLayoutEffect(() => {
+    if (status !== 'error' || !isOpen) return;
+    const timer = setTimeout(setRead, UNREAD_MS, true);
+    return () => {
+      clearTimeout(timer);
+      setRead(false);
+    };
+  }, [status, isOpen]);
+  const isUnread = status === 'error' && !isRead;
+
   const texts = loansTexts();
   const { title, text } = wordsFor(status, texts, amount, namedCustomer(loan));
   return (
@@ -61,7 +77,7 @@ export function DisburseDialog({
       open={isOpen}
       onCancel={onClose}
       closable={false}
-      mask={{ closable: status !== 'pending' }}
+      mask={{ closable: status !== 'pending' && !isUnread }}
       keyboard={status !== 'pending'}
       width={448}
       centered
@@ -138,7 +154,14 @@ export function DisburseDialog({
           </div>
           <div className={classes.actions}>
             <Button onClick={onClose}>{texts.close}</Button>
-            <Button ref={tryAgain} type="primary" disabled={isOffline} onClick={pay}>
+            <Button
+              ref={tryAgain}
+              type="primary"
+              disabled={isOffline}
+              // Tests that click it wait until it can be hit, as they do for every button.
+              style={isUnread ? { pointerEvents: 'none' } : undefined}
+              onClick={isUnread ? undefined : pay}
+            >
               {texts.tryAgain}
             </Button>
           </div>

@@ -6,8 +6,15 @@ export function Refusal({ text }: { text: string }) {
   return (
     <>
       {(isLive() ? sentences : sentences.toReversed()).map((sentence) => (
-        <p key={sentence}>{sentence}</p>
+        <p key={sentence} lang={languageOf(sentence, sentences)}>
+          {sentence}
+        </p>
       ))}
     </>
   );
+}
+
+/** What follows advice is mobile money's own sentence, and those that advice is known for are in English. */
+export function languageOf(sentence: string, sentences: readonly string[]): 'en' | undefined {
+  return sentences.indexOf(sentence) > 0 ? 'en' : undefined;
 }

@@ -65,7 +65,7 @@ export function BellFrame({ label, heading, unread, onToggle, children }: BellFr
         ) : null}
       </div>
       {isOpen ? (
-        <section id={id} className={classes.panel} aria-label={heading}>
+        <section id={id} className={classes.panel} aria-label={heading} tabIndex={-1}>
           <h2>{heading}</h2>
           {children(() => toggle(false))}
         </section>

@@ -4,7 +4,6 @@ import { Avatar } from 'mfe-kit/ui';
 import { ThemeProvider } from 'mfe-kit/ui-data';
 import { type MouseEvent, type ReactNode, useCallback, useRef, useState } from 'react';
 import { Notices } from '../notices/Notices';
-import { useNotices } from '../notices/useNotices';
 import { shellTexts } from '../shell-texts';
 import { Drawer } from './Drawer';
 import { Header } from './Header';
@@ -41,7 +40,7 @@ export default function MainLayout({ children }: { children: ReactNode }) {
   );
 
   return (
-    <div style={{ '--notices': useNotices().length }}>
+    <div>
       <a className={classes.skip} href="#content" onClick={skipToContent}>
         {texts.skipToContent}
       </a>

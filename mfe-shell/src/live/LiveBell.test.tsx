@@ -159,6 +159,8 @@ test.for([
     expect(received).toHaveLength(0);
     await user.click(screen.getByRole('button', { name: 'Mark all as read' }));
     await waitFor(() => expect(received).toHaveLength(1));
+    // The button had the focus, and is gone.
+    await waitFor(() => expect(panel()).toHaveFocus());
   },
 );
 

@@ -94,7 +94,7 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
             ) : query.isError && notifications.length === 0 ? (
               <div className={classes.state} role="alert">
                 <p>{texts.failed}</p>
-                <Button size="small" onClick={() => again.mutate()}>
+                <Button size="small" ref={passOn} onClick={() => again.mutate()}>
                   {texts.retry}
                 </Button>
               </div>
@@ -116,6 +116,7 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
                     <Button
                       size="small"
                       type="link"
+                      ref={passOn}
                       onClick={() => void markRead(newest).catch(() => undefined)}
                     >
                       {texts.markAllRead}
@@ -146,6 +147,14 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
       <Unseen role="status">{unread > 0 ? texts.arrived(unread) : ''}</Unseen>
     </>
   );
+}
+
+/** A button that goes once its act is done must not take the focus with it: the panel gets it. */
+function passOn(button: HTMLButtonElement) {
+  const panel = button.closest('section');
+  return () => {
+    if (document.activeElement === button) panel?.focus({ preventScroll: true });
+  };
 }
 
 /** Returns whether each unread notification is listed, or is a loan in the line of all approved loans. */

@@ -5,13 +5,6 @@ import { overridePanel, overrides, refusals } from '../overrides/is-overriding';
 import { shellTexts } from '../shell-texts';
 import { newVersion } from './new-version';
 
-declare module 'react' {
-  interface CSSProperties {
-    /** The number of notices on top of the page, 30 px each. */
-    '--notices'?: number;
-  }
-}
-
 /** A notice on top of every page. */
 export interface Notice {
   key: 'demo' | 'offline' | 'override' | 'refusal' | 'version';

@@ -1,10 +1,10 @@
 import { useRef } from 'react';
 import { Link, useLocation } from 'react-router';
+import { useHeight } from '../layout/useHeight';
 import { tabStorage } from '../tab-storage';
 import { ENTRY_CODE } from './open-session';
 import classes from './StoryCard.module.css';
 import { storyTexts } from './story-texts';
-import { useRoomBelow } from './useRoomBelow';
 
 /** The way back for a guest who has signed out, or whose session ended: they were never given a password. */
 export default function EnterAgain() {
@@ -15,7 +15,7 @@ export default function EnterAgain() {
 
 function Again({ code }: { code: string }) {
   const part = useRef<HTMLParagraphElement>(null);
-  useRoomBelow(part);
+  useHeight(part, '--story');
   return (
     <p className={`${classes.card} ${classes.notice}`} ref={part}>
       <Link to={`/enter#${code}`}>{storyTexts().enterAgain}</Link>

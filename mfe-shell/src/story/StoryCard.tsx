@@ -3,6 +3,7 @@ import { formatDateTime, notify, queryClient, type Schema, storage } from 'mfe-k
 import { Button, Icon, Note, Unseen } from 'mfe-kit/ui';
 import { type ComponentProps, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
+import { useHeight } from '../layout/useHeight';
 import { Address, Addresses } from './Addresses';
 import { AgainDialog } from './AgainDialog';
 import { beginAgain } from './open-session';
@@ -12,7 +13,6 @@ import { storyFailure } from './story-failure';
 import { goOn, isGone, keep, storyQuery, take } from './story-query';
 import { StorySteps } from './StorySteps';
 import { storyTexts } from './story-texts';
-import { useRoomBelow } from './useRoomBelow';
 import { useStepsDone } from './useStepsDone';
 
 /** The key in the browser's storage of whether the card is folded. */
@@ -47,7 +47,7 @@ function Told() {
 /** What is said in place of the card. */
 function Notice({ sentence }: { sentence: string }) {
   const part = useRef<HTMLParagraphElement>(null);
-  useRoomBelow(part);
+  useHeight(part, '--story');
   return (
     <p className={`${classes.card} ${classes.failure}`} role="status" ref={part}>
       {sentence}
@@ -75,7 +75,7 @@ function Card({ told, isOutdated, again }: CardProps) {
   useEffect(() => {
     if (stepsDone) void queryClient.invalidateQueries();
   }, [stepsDone]);
-  useRoomBelow(card);
+  useHeight(card, '--story');
 
   const at = story.steps.findIndex(({ state }) => state === 'next');
   const next = useMutation({ mutationFn: () => goOn(at) });

@@ -1,6 +1,5 @@
 import { isLive, type ShowNotification } from 'mfe-kit';
 import { type FocusEvent, useEffect, useReducer, useRef, useState } from 'react';
-import { useNotices } from '../notices/useNotices';
 import { useOffsetClearOfControls } from './clear-of-controls';
 import { changeToasts, readToast, type Toast } from './toast-list';
 import { ToastCard } from './ToastCard';
@@ -17,7 +16,6 @@ export function Toasts() {
   const [isFocusHere, setFocusHere] = useState(false);
   const corner = useRef<HTMLDivElement>(null);
   const cameFrom = useRef<HTMLElement | null>(null);
-  const notices = useNotices();
   const offset = useOffsetClearOfControls(corner, toasts.length);
 
   useEffect(() => {
@@ -68,7 +66,7 @@ export function Toasts() {
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- pauses the timers; not a control
     <div
       className={classes.corner}
-      style={{ '--notices': notices.length, translate: `0 ${offset}px` }}
+      style={{ translate: `0 ${offset}px` }}
       data-offset={offset}
       ref={corner}
       onPointerEnter={() => setPointerHere(true)}

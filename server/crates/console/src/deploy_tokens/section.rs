@@ -40,7 +40,7 @@ pub fn view(visit: &Visit, all: Vec<DeployToken>, added: Option<AddedToken>) -> 
 
 /// The secret of a new token, which is shown only once.
 fn new_one(AddedToken { slice, name, token, .. }: AddedToken) -> AnyView {
-    let added = note(Tone::Good, "status", "done", format!("The token {name} of {slice} is added."));
+    let added = done("done", format!("The token {name} of {slice} is added."));
     view! {
         <div>
             {added}

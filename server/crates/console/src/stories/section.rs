@@ -23,9 +23,9 @@ const ROLES: [(&str, &str); 5] = [
 pub fn section(visit: &Visit, stories: &Stories, all: &[Link], made: Option<MadeLink>) -> AnyView {
     let now = visit.sandbox.clock.unset_now();
     let made = made.map(|made| {
-        let done = note(Tone::Good, "status", "link-made", "The link is made.".to_owned());
+        let note = done("link-made", "The link is made.".to_owned());
         view! {
-            {done}
+            {note}
             <dl class="facts"><dt>"Address"</dt><dd><code id="link">{made.url}</code></dd></dl>
             <p class="muted">"Who opens it gets a sandbox of their own. The address is not shown again."</p>
         }

@@ -180,13 +180,16 @@
     if (button) void copy(button);
   });
 
-  // Escape closes the menu.
-  document.addEventListener('keydown', (event) => {
-    const menu = document.querySelector('.menu[open]');
-    if (event.key !== 'Escape' || !menu) return;
-    menu.removeAttribute('open');
-    menu.querySelector('summary').focus();
-  });
+  // Escape closes a menu, and so does pointing at or focusing something else, which it may cover.
+  function closeMenus({ type, key, target }) {
+    for (const menu of document.querySelectorAll(':is(.menu, .switch)[open]')) {
+      const isEscape = key === 'Escape';
+      if (type === 'keydown' ? !isEscape : menu.contains(target)) continue;
+      menu.removeAttribute('open');
+      if (isEscape) menu.querySelector('summary').focus();
+    }
+  }
+  for (const type of ['keydown', 'pointerdown', 'focusin']) document.addEventListener(type, closeMenus);
 
   for (const button of document.querySelectorAll('[data-copy]')) prepareCopy(button);
 

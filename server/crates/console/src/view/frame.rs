@@ -137,7 +137,7 @@ fn around(visit: &Visit, frame: Frame, body: AnyView) -> Html<String> {
     let Frame { page, title, count, is_announced, action, refresh_ms, success_messages } = frame;
     let role = is_announced.then_some("status");
     let message = visit.success_message(success_messages);
-    let message = message.map(|message| note(Tone::Good, "status", "done", message));
+    let message = message.map(|message| done("done", message));
     // The body is rendered by now, so an error that no field has shown is known.
     let error = visit.error.as_ref().filter(|_| !visit.is_error_shown.load(Ordering::Relaxed));
     let error = error.map(|error| note(Tone::Bad, "alert", "error", error.failure.to_string()));
@@ -399,6 +399,12 @@ pub fn list_card(
 pub fn note(tone: Tone, role: &'static str, id: &'static str, text: String) -> AnyView {
     let (class, icon) = tone.class_and_icon();
     view! { <p class=format!("note {class}") role=role id=id>{icon}{text}</p> }.into_any()
+}
+
+/// The note on an act that is done. It gets the focus: screen readers do not announce what a page is loaded with.
+pub fn done(id: &'static str, text: String) -> AnyView {
+    view! { <p class="note good" role="status" id=id tabindex="-1" autofocus=true>{Icon::SUCCESS.view()}{text}</p> }
+        .into_any()
 }
 
 /// The placeholder for a list without rows, and the body of error pages.

@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use super::{frame::note, visit::Visit, words::Tone};
+use super::{frame::done, visit::Visit};
 use worlds::sandboxes::Made;
 
 /// The addresses and the token of a new sandbox; the token is shown only once.
 pub fn shown_once(visit: &Visit, Made { record, token }: Made) -> AnyView {
     let addresses = &visit.sandbox.server.sandboxes.addresses;
     let (portal, console) = (addresses.portal(&record.name), addresses.console(&record.name));
-    let made = note(Tone::Good, "status", "done", format!("{} is made.", record.name));
+    let made = done("done", format!("{} is made.", record.name));
     view! {
         {made}
         <section class="card in stack" aria-label="New sandbox">

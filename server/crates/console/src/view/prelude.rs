@@ -2,7 +2,7 @@
 
 pub use super::{
     form::{Button, Field, Submit, TIME_HINT},
-    frame::{Frame, SuccessMessages, card, empty_state, list_card, note},
+    frame::{Frame, SuccessMessages, card, done, empty_state, list_card, note},
     icon::Icon,
     page::Page,
     table::{Hidden, Left, Right, older_link, table},
