@@ -89,7 +89,7 @@ async fn an_invalid_time_is_rejected_and_changes_nothing() {
     422 invalid_request: "tomorrow" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z.
     422 invalid_request: The clock can be set to the years 2006 to 2099.
     422 invalid_request: The clock can be set to the years 2006 to 2099.
-    422 invalid_request: The request body is invalid: invalid type: string, expected a boolean at line 1 column 15.
+    422 invalid_request: The request body is invalid: frozen: invalid type: string, expected a boolean at line 1 column 15.
     422 invalid_request: The request body is invalid: unknown field `offset_ms`, expected one of `now`, `advance`, `frozen` at line 1 column 12.
     "#);
     assert_eq!(app.clock.now(), NOON);

@@ -288,7 +288,7 @@ async fn an_invalid_fault_is_rejected() {
     422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
     422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
     422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
-    422 invalid_request: The request body is invalid: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.
+    422 invalid_request: The request body is invalid: kind: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.
     422 invalid_request: A fault of kind status needs a status from 400 to 599.
     422 invalid_request: A fault of kind status needs a status from 400 to 599.
     422 invalid_request: Only a fault of kind status has a status.

@@ -67,9 +67,9 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
         failures.push(app.console(Method::PUT, "/scenario", Some(change)).await.refusal());
     }
     assert_snapshot!(failures.join("\n"), @"
-    422 invalid_request: The request body is invalid: unknown outcome sucess at line 1 column 20.
-    422 invalid_request: The request body is invalid: unknown outcome lost at line 1 column 26.
-    422 invalid_request: The request body is invalid: invalid value: integer, expected u32 at line 1 column 16.
+    422 invalid_request: The request body is invalid: default: unknown outcome sucess at line 1 column 20.
+    422 invalid_request: The request body is invalid: next: unknown outcome lost at line 1 column 26.
+    422 invalid_request: The request body is invalid: latency_ms: invalid value: integer, expected u32 at line 1 column 16.
     422 invalid_request: The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `spread_percent`, `float`, `seed`, `next` at line 1 column 10.
     ");
     assert_eq!(app.console(Method::GET, "/scenario", None).await.json(), before);

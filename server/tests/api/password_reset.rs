@@ -116,7 +116,7 @@ async fn a_new_password_that_is_refused_does_not_use_the_code_up() {
     let short = reset(&app, AGENT, &code, "Käse5").await;
     assert_snapshot!(short.refusal(), @"422 password_too_short: Password must be at least 6 characters long.");
     let long = reset(&app, AGENT, &code, &"x".repeat(1025)).await;
-    assert_snapshot!(long.refusal(), @"422 invalid_request: The request body is invalid: a password has at most 1024 characters at line 1 column 1070.");
+    assert_snapshot!(long.refusal(), @"422 invalid_request: The request body is invalid: new_password: a password has at most 1024 characters at line 1 column 1070.");
     assert_eq!(login(&app, demo::PASSWORD).await, StatusCode::OK);
     assert_eq!(reset(&app, AGENT, &code, "kahawa").await.status, StatusCode::OK, "6 are enough");
 }
