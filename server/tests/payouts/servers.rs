@@ -522,7 +522,7 @@ fn tls_to_postgresql_requires_a_trusted_certificate_on_postgresql() {
     let start = |url: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
         let secrets = ["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET];
-        command.args(["serve", &data_dir, &folder, &option, url]).args(secrets).output().unwrap()
+        command.args(["serve", &data_dir, &folder, &option, url]).args(secrets).env_clear().output().unwrap()
     };
     let refused = |url: &str| {
         let said = String::from_utf8(start(url).stderr).unwrap();
