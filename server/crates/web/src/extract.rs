@@ -61,7 +61,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         let Object(body) = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let named =
                 |part: &Segment| if let Segment::Map { key } = part { Some(key.clone()) } else { None };
-            refused(error.inner(), error.path().iter().filter_map(named).last())
+            refused(error.inner(), error.path().iter().filter_map(named).next_back())
         })?;
         json.end().map_err(|error| refused(&error, None))?;
         Ok(Self(body))
