@@ -36,7 +36,7 @@ impl GivenFilter {
     /// The filter, with `limit` unless one is given.
     ///
     /// # Errors
-    /// [`Failure::BadParameter`].
+    /// [`base::error::Failure::BadParameter`].
     pub fn checked(self, limit: u32, fingerprints: &Fingerprints) -> Result<EventFilter, FieldError> {
         let Self { kind, who, address, since, until, before, limit: given_limit } = self;
         let who = email::of_query(who);
