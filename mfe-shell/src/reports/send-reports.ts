@@ -40,8 +40,8 @@ function bodiesOf(reports: readonly Report[]): Blob[] {
   const bodies: Blob[] = [];
   let part: Report[] = [];
   for (const report of reports) {
-    const isFull = part.length === MAX_REPORTS || blobOf([...part, report]).size > MAX_BYTES;
-    if (part.length > 0 && isFull) {
+    const isTooLarge = () => blobOf([...part, report]).size > MAX_BYTES;
+    if (part.length === MAX_REPORTS || (part.length > 0 && isTooLarge())) {
       bodies.push(blobOf(part));
       part = [];
     }
