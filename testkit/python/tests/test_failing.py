@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from base64 import b64decode
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -39,6 +38,19 @@ def test_that_fails(mkopo):
     secrets = [mkopo.outbox.code(to="agent"), agent.token, mkopo.sandbox.token]
     print("SECRETS", json.dumps([base64.b64encode(secret.encode()).decode() for secret in secrets]))
     assert 1 + 1 == 3
+"""
+
+RUN_THAT_NOTES_ITS_PORTAL = """
+import signal, subprocess
+from pathlib import Path
+
+class Program(subprocess.Popen):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        Path("portal").write_text(str(self.pid))
+        {then}
+
+subprocess.Popen = Program
 """
 
 TESTS_THAT_FAIL_AROUND_THE_CALL = """
@@ -346,23 +358,31 @@ def test_a_test_whose_sandbox_finds_no_place_gets_that_of_the_oldest_one_that_is
     assert list(take_kept(portal)) == told[2:]
 
 
-def test_a_run_that_is_ended_by_a_signal_stops_its_portal(tmp_path: Path) -> None:
-    started = tmp_path / "started"
-    program = script(tmp_path, f"echo $$ >'{started}'; exec sleep 600")
+@pytest.mark.parametrize(
+    ("then", "program"),
+    [
+        pytest.param(
+            "signal.raise_signal(signal.SIGTERM)", "exec sleep 600", id="while it starts the portal"
+        ),
+        pytest.param("pass", "kill -TERM $PPID; exec sleep 600", id="while it waits for the portal"),
+    ],
+)
+def test_a_run_that_is_ended_by_a_signal_stops_its_portal(tmp_path: Path, then: str, program: str) -> None:
+    (tmp_path / "conftest.py").write_text(RUN_THAT_NOTES_ITS_PORTAL.format(then=then))
     (tmp_path / "test_that_waits.py").write_text("def test_that_waits(mkopo): pass")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_that_waits.py"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    run = subprocess.Popen(
-        command, cwd=tmp_path, env=environment | {"MKOPO_BINARY": program, "MKOPO_URL": ""}
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_that_waits.py"],
+        cwd=tmp_path,
+        env=environment | {"MKOPO_BINARY": script(tmp_path, program), "MKOPO_URL": ""},
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
     )
-    deadline = time.monotonic() + 30
-    while not started.exists() or not started.read_text():
-        assert time.monotonic() < deadline, "no portal was started within 30 s"
-        time.sleep(0.1)
-    run.terminate()
-    run.wait(timeout=30)
+    assert "KeyboardInterrupt" in run.stdout
     with pytest.raises(ProcessLookupError):
-        os.kill(int(started.read_text()), 0)
+        os.kill(int((tmp_path / "portal").read_text()), 0)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import secrets
@@ -11,13 +12,15 @@ import socket
 import subprocess
 import tempfile
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from mkopo_test.mkopo import Addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from types import FrameType
 
 _STARTS_WITHIN_S = 60
 _STOPS_WITHIN_S = 30
@@ -55,25 +58,31 @@ def _start_binary(binary: str, further: dict[str, str]) -> tuple[Addresses, Call
         "MKOPO_CONSOLE_TOKEN": token,
     }
     _end_as_by_ctrl_c()
-    server = subprocess.Popen(
-        [binary, "serve"],
-        env=_without_settings() | settings | _with_addresses(further),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    # A signal between the start of the server and the line that knows how to stop it would leave it running.
+    with _signals_held_back():
+        server = subprocess.Popen(
+            [binary, "serve"],
+            env=_without_settings() | settings | _with_addresses(further),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
-    def stop() -> None:
-        server.terminate()
-        server.wait(timeout=_STOPS_WITHIN_S)
-        data.cleanup()
+        def stop() -> None:
+            atexit.unregister(stop)
+            server.terminate()
+            server.wait(timeout=_STOPS_WITHIN_S)
+            data.cleanup()
+
+        atexit.register(stop)
 
     assert server.stderr
     said: list[str] = []
     too_late = threading.Timer(_STARTS_WITHIN_S, server.kill)
-    too_late.start()
+    too_late.daemon = True
     try:
+        too_late.start()
         for line in server.stderr:
             said.append(line)
             listening = _listening(line)
@@ -98,6 +107,28 @@ def _end_as_by_ctrl_c() -> None:
         for number in (signal.SIGHUP, signal.SIGTERM):
             if signal.getsignal(number) is signal.SIG_DFL:
                 signal.signal(number, signal.default_int_handler)
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Have the signals that end a process act when the block ends, and not within it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def hold_back(number: int, _: FrameType | None) -> None:
+        came.append(number)
+
+    signals = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+    handlers = {number: signal.signal(number, hold_back) for number in signals}
+    try:
+        yield
+    finally:
+        for restored, handler in handlers.items():
+            signal.signal(restored, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _listening(line: str) -> tuple[str, str] | None:
