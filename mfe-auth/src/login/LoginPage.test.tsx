@@ -129,12 +129,17 @@ describe('by password', () => {
     expect(router.state.historyAction).toBe('REPLACE');
   });
 
-  test('REQ-014 a signed-in user is redirected to the dashboard', async () => {
-    session.signIn(signedIn().user);
-    const { router } = renderSlice(slice, '/login');
-    await screen.findByTestId('elsewhere');
-    expect(router.state.location.pathname).toBe('/dashboard');
-  });
+  test.each(['/login', '/login?sessionExpired=true'])(
+    'REQ-014 a signed-in user who opens %s is redirected to the dashboard',
+    async (at) => {
+      const shown = collectNotifications();
+      session.signIn(signedIn().user);
+      const { router } = renderSlice(slice, at);
+      await screen.findByTestId('elsewhere');
+      expect(router.state.location.pathname).toBe('/dashboard');
+      expect(shown).toEqual([]);
+    },
+  );
 
   test('signing in in another tab signs this one in too', async () => {
     const { router } = renderSlice(slice, '/login');

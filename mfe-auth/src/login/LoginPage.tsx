@@ -8,17 +8,21 @@ import { CodeForm } from './CodeForm';
 import { PasswordForm } from './PasswordForm';
 import { useExpiredMessage } from './useExpiredMessage';
 
-/** Sign-in by password, or by password and a one-time code. */
 export default function LoginPage() {
   const { status } = useSession();
+  const { from } = useSignInState();
+  // The page that the user opened first, else the dashboard.
+  if (status === 'signed-in') return <Navigate to={from ?? '/dashboard'} state={from?.state} replace />;
+  return <SignIn />;
+}
+
+/** Sign-in by password, or by password and a one-time code. */
+function SignIn() {
   const texts = signInTexts();
-  const { from, email = '' } = useSignInState();
+  const { email = '' } = useSignInState();
   const [credentials, setCredentials] = useState({ email, password: '' });
   const [isCodeSent, setCodeSent] = useState(false);
   useExpiredMessage();
-
-  // The page that the user opened first, else the dashboard.
-  if (status === 'signed-in') return <Navigate to={from ?? '/dashboard'} state={from?.state} replace />;
 
   if (isCodeSent)
     return (
