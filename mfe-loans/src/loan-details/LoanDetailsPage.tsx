@@ -18,7 +18,7 @@ import type { Loan } from '../loan/loan';
 import { pendingLoansQuery } from '../loan/queries';
 import { loansTexts } from '../loans-texts';
 import { DisburseDialog } from '../payout/DisburseDialog';
-import { useDisburse } from '../payout/useDisburse';
+import { type RememberedPayout, useDisburse } from '../payout/useDisburse';
 import { withPayout } from '../payout/with-payout';
 import { ApprovalCard } from './ApprovalCard';
 import { CustomerCard } from './CustomerCard';
@@ -30,9 +30,9 @@ import { focusNotice, PayoutNotice } from './PayoutNotice';
 
 /** The loan in navigation state, and its payout. Where the screens are live, a link alone is enough for a pending loan. */
 export default function LoanDetailsPage() {
-  const { state } = useLocation() as Location<{ loan?: Loan; payoutId?: string } | null>;
+  const { state } = useLocation() as Location<({ loan?: Loan } & RememberedPayout) | null>;
   const loan = state?.loan;
-  if (loan) return <LoanDetails key={loan.id} given={loan} payoutId={state.payoutId} />;
+  if (loan) return <LoanDetails key={loan.id} given={loan} remembered={state} />;
   return isLive() ? <ListedLoan /> : <LoanNotFound />;
 }
 
@@ -70,8 +70,8 @@ function LoanNotFound() {
   );
 }
 
-function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | undefined }) {
-  const disbursing = useDisburse(given, payoutId);
+function LoanDetails({ given, remembered }: { given: Loan; remembered: RememberedPayout }) {
+  const disbursing = useDisburse(given, remembered);
   const loan = withPayout(given, disbursing.payout);
   const [isConfirming, setConfirming] = useState(false);
   const page = useRef<HTMLDivElement>(null);
@@ -82,7 +82,9 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
   const { maximum_amount: maximum = null, confirmation_required: isConfirmed = true } =
     useQuery(preferencesQuery()).data?.rules ?? {};
   const isTooMuch = maximum !== null && loan.amount !== null && loan.amount > maximum;
-  useSaveInNavigationState(given, loan, disbursing.payout?.id);
+  const { idempotencyKey } = disbursing;
+  const isSaved = loan === given && idempotencyKey === remembered.idempotencyKey;
+  useSaveInNavigationState(isSaved, { loan, payoutId: disbursing.payout?.id, idempotencyKey });
 
   const isPayable = loan.status === 'approved' && (disbursing.payout?.status ?? 'failed') === 'failed';
   // Somebody else has paid, or is paying: there is nothing left to confirm, and the page says so.
@@ -161,18 +163,21 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
 
 /**
  * Saves the updated loan in navigation state, so that a reload and Back show it instead of the loan
- * as it was before the payout.
+ * as it was before the payout; and the key of a request that was sent, so that the page follows it.
  */
-function useSaveInNavigationState(given: Loan, loan: Loan, payoutId: string | undefined) {
+function useSaveInNavigationState(
+  isSaved: boolean,
+  { loan, payoutId, idempotencyKey }: { loan: Loan } & RememberedPayout,
+) {
   const location = useLocation();
   const navigate = useNavigate();
   const save = useEffectEvent(() => {
-    const state = { ...(location.state as object), loan, payoutId };
+    const state = { ...(location.state as object), loan, payoutId, idempotencyKey };
     void navigate(location, { replace: true, state, preventScrollReset: true });
   });
   useEffect(() => {
-    if (loan !== given) save();
-  }, [given, loan]);
+    if (!isSaved) save();
+  }, [isSaved, loan, idempotencyKey]);
 }
 
 function BackButton() {

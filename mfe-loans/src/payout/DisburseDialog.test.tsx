@@ -410,6 +410,45 @@ test.for([
   expect(screen.queryByText('Disbursement in Progress')).not.toBeInTheDocument();
 });
 
+test('after a reload while the payout is requested, it is followed, and requested again with the same key', async () => {
+  const held = hold();
+  const received = answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }), { until: held.back });
+  const { router } = await confirm();
+  await waitFor(() => expect(received).toHaveLength(1));
+  const { state } = router.state.location as { state: unknown };
+  cleanup();
+  queryClient.clear();
+
+  const { user } = renderSlice(slice, { pathname: '/loans/LN-1', state });
+  await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
+  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  await waitFor(() => expect(received).toHaveLength(2));
+  expect(keyOf(received.slice(1))).toBe(keyOf(received));
+  cleanup();
+  queryClient.clear();
+
+  answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1' })]);
+  renderSlice(slice, { pathname: '/loans/LN-1', state });
+  expect(await screen.findByText('Disbursement Successful')).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
+  held.release();
+});
+
+test('a request that was refused is not remembered over a reload', async () => {
+  const received = answer('post', DISBURSE, 422, failure(REFUSAL, 'mobile_money_refused'));
+  const { router } = await confirm();
+  await dialog('Disbursement Failed');
+  const { state } = router.state.location as { state: unknown };
+  cleanup();
+  queryClient.clear();
+
+  const { user } = renderSlice(slice, { pathname: '/loans/LN-1', state });
+  await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
+  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  await waitFor(() => expect(received).toHaveLength(2));
+  expect(keyOf(received.slice(1))).not.toBe(keyOf(received));
+});
+
 test('an accepted payout is found even when 100 newer records exist', async () => {
   const newer = Array.from({ length: 100 }, (_, index) =>
     disbursementRecord({ id: `PAY-NEW-${index}`, loan_id: `LN-NEW-${index}` }),

@@ -86,18 +86,17 @@ async function send({ loan, amount, idempotencyKey }: PayoutRequest): Promise<Pa
   }
 }
 
-/** The key for the next request: the same one while the outcome of the last is unknown, otherwise a new one. */
-export function keyFor(mutationKey: string[]): string {
-  const last = queryClient.getMutationCache().findAll({ mutationKey }).at(-1)?.state as Attempt | undefined;
-  return (isUnknown(last?.error) && last?.variables?.idempotencyKey) || newKey();
+/** The key of a request whose outcome is not known: the next request repeats it. */
+export function unsettledKey({ status, error, variables }: Attempt): string | undefined {
+  return status === 'pending' || isUnknown(error) ? variables?.idempotencyKey : undefined;
 }
 
 export function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && (error.isOutcomeUnknown || error.code === 'idempotency_key_in_use');
 }
 
-/** 128 random bits. `crypto.randomUUID` does not exist when the portal is served without TLS. */
-function newKey(): string {
+/** 128 random bits, for a request that repeats no other. `crypto.randomUUID` does not exist when the portal is served without TLS. */
+export function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');

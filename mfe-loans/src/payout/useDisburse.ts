@@ -2,7 +2,7 @@ import { useMutation, useMutationState, useQuery } from '@tanstack/react-query';
 import { ApiError, isLive, queryClient, session } from 'mfe-kit';
 import { useReducer, useState } from 'react';
 import type { Loan } from '../loan/loan';
-import { type Attempt, disburse, isUnknown, KEY_LIFETIME_MS, keyFor } from './disburse';
+import { type Attempt, disburse, isUnknown, KEY_LIFETIME_MS, newKey, unsettledKey } from './disburse';
 import { type Payout, payoutFrom } from './payout';
 import { openedWith, type PayoutEvent, payoutReducer, type PayoutState } from './payout-state';
 import { payoutQuery, refreshLists } from './queries';
@@ -16,6 +16,8 @@ export interface Disbursing {
   error: Error | null;
   /** The page's notice about the payout, shown until the page is left; `null` if there is none. */
   notice: 'submitted' | 'success' | 'failed' | null;
+  /** The key of the last request while its outcome is not known. */
+  idempotencyKey: string | undefined;
   /** Requests the payout, unless a request is pending, nobody is signed in, or the amount can't be read. */
   pay: () => void;
   /** Resets the dialog; the payout stays known. */
@@ -32,20 +34,28 @@ const STATUSES: Record<PayoutState['name'], Disbursing['status']> = {
   failed: 'error',
 };
 
+/** What navigation state remembers of a loan's payout when the page is loaded again. */
+export interface RememberedPayout {
+  /** The payout that was pending when the page was last seen. */
+  payoutId?: string | undefined;
+  /** The key of a request whose outcome was not known then. */
+  idempotencyKey?: string | undefined;
+}
+
 /**
  * Pays out a loan, and follows the payout until it settles. The attempts are in the shared mutation
- * cache, so the page shows the current one when it is left and opened again. `payoutId` is the payout
- * that was pending when the page was last seen.
+ * cache, so the page shows the current one when it is left and opened again.
  */
-export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
+export function useDisburse(loan: Loan, { payoutId, idempotencyKey }: RememberedPayout = {}): Disbursing {
   const mutationKey = ['disburse', loan.id];
   const attempts = useMutationState({
     filters: { mutationKey },
     select: ({ state }) => state as Attempt,
   });
   const attempt = attempts.at(-1);
+  const isInterrupted = !attempt && Boolean(idempotencyKey);
   const [state, dispatch] = useReducer(payoutReducer, null, () =>
-    openedWith(eventOf(attempt), loan, isLive()),
+    openedWith(isInterrupted ? INTERRUPTED : eventOf(attempt), loan, isLive()),
   );
   const isFollowed = state.follows !== 'none';
   const knownId = state.response.payout?.id || (state.opened.wasPending ? payoutId : undefined);
@@ -54,6 +64,7 @@ export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
     enabled: isFollowed,
   });
   const record = isFollowed ? (data ?? null) : null;
+  const unsettled = isInterrupted && !state.payout ? idempotencyKey : attempt && unsettledKey(attempt);
   const status = state.isDismissed ? 'idle' : STATUSES[state.name];
   const { mutate } = useMutation({
     mutationKey,
@@ -75,15 +86,23 @@ export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
     payout: state.payout,
     error: state.error,
     notice: noticeOf(state),
+    idempotencyKey: unsettled,
     pay() {
       // The cache is updated at once; the page would re-render too late to stop a second click.
       if (!session.state.user || queryClient.isMutating({ mutationKey }) > 0) return;
       const { amount } = loan;
-      if (amount !== null) mutate({ loan, amount, idempotencyKey: keyFor(mutationKey) });
+      if (amount !== null) mutate({ loan, amount, idempotencyKey: unsettled ?? newKey() });
     },
     dismiss: () => dispatch({ type: 'dismissed' }),
   };
 }
+
+/** A request that the reload of the page cut off. */
+const INTERRUPTED: PayoutEvent = {
+  type: 'lost',
+  error: new Error('The page was loaded again'),
+  payout: null,
+};
 
 function noticeOf({ name, payout, follows, isNew, opened }: PayoutState): Disbursing['notice'] {
   const isFollowed = follows !== 'none';
