@@ -4,7 +4,7 @@ import { crashOf } from '../reports/crash';
 import { report } from '../reports/report';
 import { screenAt } from './brought';
 import { CHANGED } from './integrity';
-import { forgetSlice, loadedSlices, SliceFailure } from './load-slice';
+import { forgetFailure, forgetSlice, loadedSlices, SliceFailure } from './load-slice';
 import { SliceFailed } from './SliceFailed';
 
 interface SliceBoundaryProps {
@@ -17,6 +17,11 @@ interface SliceBoundaryProps {
 /** Limits a failure to load or draw a slice to the slice's place. */
 export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error | null }> {
   override state: { error: Error | null } = { error: null };
+
+  constructor(props: SliceBoundaryProps) {
+    super(props);
+    forgetFailure(props.name);
+  }
 
   static getDerivedStateFromError(error: unknown) {
     return { error: error instanceof Error ? error : new Error(String(error)) };

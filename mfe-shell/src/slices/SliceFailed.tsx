@@ -6,7 +6,7 @@ import { overridePanel, overrides } from '../overrides/is-overriding';
 import { shellTexts } from '../shell-texts';
 import { useBrought } from './brought';
 import { broughtText } from './brought-words';
-import { failureSentence } from './failure-sentence';
+import { failureSentence, isFileMissing } from './failure-sentence';
 import { SliceFailure } from './load-slice';
 import classes from './SliceFailed.module.css';
 
@@ -19,17 +19,20 @@ interface SliceFailedProps {
 
 /**
  * Shown instead of a slice's screens: what failed, what the user can do or the slice's own sentence about that, details
- * for support, and Retry. A slice that could not be loaded is loaded again once the portal is back, too.
+ * for support, and Retry. What could not be loaded is loaded again once the portal is back, too.
  */
 export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
   const isLoadFailure = error instanceof SliceFailure;
+  const isNotLoaded = isLoadFailure || isFileMissing(error);
   const isOverride = isLoadFailure && Object.hasOwn(overrides(), name);
-  const advice = useBrought().failures[name]?.[isLoadFailure ? 'load' : 'crash'];
+  const advice = useBrought().failures[name]?.[isNotLoaded ? 'load' : 'crash'];
   useScreenDrawn(error);
   const texts = shellTexts();
   const what = isLoadFailure && error.version ? `${name} ${error.version}` : name;
   const followConnection = useEffectEvent(() => {
-    if (connection.isOnline && isLoadFailure) onRetry();
+    if (!connection.isOnline) return;
+    if (isLoadFailure) onRetry();
+    else if (isNotLoaded) window.location.reload();
   });
   useEffect(() => connection.subscribe(followConnection), []);
 
@@ -43,7 +46,7 @@ export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
   return (
     <div className={classes.page}>
       <PageHeader
-        title={isLoadFailure ? texts.sliceNotLoaded : texts.sliceStopped}
+        title={isNotLoaded ? texts.sliceNotLoaded : texts.sliceStopped}
         subtitle={isOverride ? texts.sliceOverridden : advice ? broughtText(advice) : texts.sliceAdvice}
       />
       <Card>

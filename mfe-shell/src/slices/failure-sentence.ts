@@ -5,8 +5,13 @@ import { SliceFailure } from './load-slice';
 export function failureSentence(error: unknown): string {
   // What `fetch` throws without an answer; each browser has other words for it.
   if (error instanceof SliceFailure && error.cause instanceof TypeError) return shellTexts().notReached;
-  const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
+  if (isFileMissing(error)) return shellTexts().fileNotLoaded;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns whether a screen could not be drawn because a file of its slice did not come. */
+export function isFileMissing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
   // The message of the bundler's error has a number that looks like an HTTP status.
-  const isFileMissing = name === 'ChunkLoadError' || /^Loading (CSS )?chunk /.test(message);
-  return isFileMissing ? shellTexts().fileNotLoaded : message;
+  return error.name === 'ChunkLoadError' || /^Loading (CSS )?chunk /.test(error.message);
 }

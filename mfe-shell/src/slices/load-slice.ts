@@ -21,6 +21,7 @@ export interface LoadedSlice {
 
 const loaded = new Map<string, LoadedSlice>();
 const slices = new Map<string, Promise<Slice>>();
+const failed = new Set<string>();
 
 /** No build of a slice could be loaded. */
 export class SliceFailure extends Error {
@@ -41,8 +42,12 @@ export class SliceFailure extends Error {
  * promise is the same until `forgetSlice`; it rejects with `SliceFailure`.
  */
 export function loadSlice(name: string): Promise<Slice> {
-  const promise = slices.get(name) ?? load(name);
-  slices.set(name, promise);
+  let promise = slices.get(name);
+  if (!promise) {
+    promise = load(name);
+    promise.catch(() => failed.add(name));
+    slices.set(name, promise);
+  }
   return promise;
 }
 
@@ -55,7 +60,13 @@ export function loadedSlices(): ReadonlyMap<string, LoadedSlice> {
 export function forgetSlice(name: string): void {
   slices.delete(name);
   loaded.delete(name);
+  failed.delete(name);
   void requestSliceList();
+}
+
+/** Makes a new visit of a slice that could not be loaded another attempt. */
+export function forgetFailure(name: string): void {
+  if (failed.has(name)) forgetSlice(name);
 }
 
 async function load(name: string): Promise<Slice> {
