@@ -11,7 +11,7 @@ import {
   unreachable,
   waitFor,
 } from 'mfe-kit/testing';
-import { fireEvent } from '@testing-library/react';
+import { cleanup, fireEvent } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import slice from '../slice';
 import { validationError } from './reset';
@@ -50,6 +50,18 @@ async function requestCode() {
   await screen.findByLabelText('Verification Code');
   return drawn;
 }
+
+test('a reload stays at the step of the code, and Back to Login forgets it', async () => {
+  const { router } = await requestCode();
+  const { pathname, state } = router.state.location as { pathname: string; state: unknown };
+  cleanup();
+  const { user } = renderSlice(slice, { pathname, state });
+  expect(await screen.findByLabelText('Verification Code')).toHaveFocus();
+  expect(screen.getByText(new RegExp(EMAIL))).toBeVisible();
+  await user.click(screen.getByRole('link', { name: 'Back to Login' }));
+  await user.click(await screen.findByRole('link', { name: 'Forgot password?' }));
+  expect(await screen.findByLabelText('Email')).toHaveValue(EMAIL);
+});
 
 /** Fills in the second step. */
 async function fillIn(passwords: [string, string] = ['New-pass-2', 'New-pass-2']) {

@@ -9,6 +9,8 @@ export interface SignInState {
   from?: Location<unknown>;
   /** The email address typed so far. */
   email?: string;
+  /** A code to reset the password was sent to it. */
+  isCodeSent?: boolean;
 }
 
 export function useSignInState(): SignInState {
