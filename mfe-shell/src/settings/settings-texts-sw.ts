@@ -27,7 +27,7 @@ const swahili: SettingsTexts = {
   autoRetry: 'Jaribu tena malipo yaliyoshindikana',
   autoRetryText: 'Ni pale tu inapojulikana kwamba hakuna kilicholipwa.',
   wrongMinutes: (shortest, longest) => `Weka nambari kuanzia ${shortest} hadi ${longest}.`,
-  wrongMaximum: 'Weka kiasi kisichopungua KES 1, au acha wazi.',
+  wrongMaximum: 'Weka kiasi kati ya KES 1 na KES 9,007,199,254,740,991, au acha wazi.',
   wrongRetries: 'Weka nambari kuanzia 0 hadi 10.',
   failed: 'Mipangilio haikuweza kupakiwa.',
   saveFailed: 'Mipangilio haikuweza kuhifadhiwa.',

@@ -27,7 +27,7 @@ const english = {
   autoRetry: 'Auto-retry Failed Disbursements',
   autoRetryText: 'Only after an outcome that is known not to have paid.',
   wrongMinutes: (shortest: number, longest: number) => `Enter a number from ${shortest} to ${longest}.`,
-  wrongMaximum: 'Enter an amount of at least KES 1, or nothing.',
+  wrongMaximum: 'Enter an amount from KES 1 to KES 9,007,199,254,740,991, or nothing.',
   wrongRetries: 'Enter a number from 0 to 10.',
   failed: 'The settings could not be loaded.',
   saveFailed: 'The settings could not be saved.',
