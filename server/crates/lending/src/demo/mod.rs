@@ -358,7 +358,7 @@ impl Demo {
             let back = match records {
                 0..3 => HOUR * (records + 1),
                 3..12 => HOUR * 12 * (records - 2),
-                _ => DAY * (records + 30),
+                _ => DAY * (2 * records - 18),
             };
             let paid_at =
                 self.now.minus(back.min(90 * DAY)).minus(MINUTE * self.next_times().random_range(0..50));
