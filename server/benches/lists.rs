@@ -10,28 +10,28 @@
 use std::{
     net::SocketAddr,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use base::clock::UnixMillis;
 use store::Database;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-    runtime::Runtime,
-};
+use tokio::{net::TcpListener, runtime::Runtime};
 
-use self::figures::{Section, rounds};
+use self::measuring::{
+    PENDING,
+    client::{Answer, Client, bearer, request},
+    figures::{Section, rounds},
+    millis, p99,
+    processes::{Running, Server, first_answer, free_address, processor_time},
+};
 
 #[path = "lists/cores.rs"]
 mod cores;
-#[path = "figures/mod.rs"]
-mod figures;
+#[expect(dead_code, reason = "other benchmarks use the rest")]
+mod measuring;
 #[path = "lists/mocks.rs"]
 mod mocks;
-#[path = "processes/mod.rs"]
-mod processes;
 
 const CONNECTIONS: usize = 32;
 const ROUND: Duration = Duration::from_secs(1);
@@ -39,13 +39,11 @@ const ROUNDS: usize = 20;
 /// For what is slow, or only compared with.
 const FEWER_ROUNDS: usize = 5;
 const WRITES_PER_SECOND: u32 = 200;
-const PENDING: &str = "/api/v1/disbursements/pending";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
         Some("--ready-bytes") => Runtime::new().unwrap().block_on(send_ready_bytes(&arguments[2])),
-        Some("--blindly") => Runtime::new().unwrap().block_on(answer_blindly(&arguments[2])),
         Some("--write") => Runtime::new().unwrap().block_on(write_forever(Path::new(&arguments[2]))),
         _ => {
             let cores = cores::take_one();
@@ -59,8 +57,7 @@ async fn measure(cores: &str) {
         "`GET {PENDING}` on {CONNECTIONS} connections that are kept open, each of which asks again when it has the \
          answer. {cores}. What stands in one table takes turns of {ROUND:?}, after a first turn that does not count; \
          ratios are of turns of the same round. Ready bytes: axum, in a process of its own, sends the list from \
-         memory, without looking at who asks. The limit of the load \
-         generator: a process answers whatever comes with the same bytes, without HTTP.\n\n\
+         memory, without looking at who asks.\n\n\
          The mock servers are in production mode, without a log of calls, compression, CORS and checksums where \
          they can do without; each has one process, because a cluster gains nothing on one core. Mockoon keeps \
          a record of the last call."
@@ -76,31 +73,29 @@ async fn measure_list(loans: i64, most_rounds: usize, section: &mut Section) {
     fill(folder.path(), loans).await;
 
     // Started once before, so that the measured start is on existing data.
-    drop(Server::start(folder.path()).await);
+    drop(start(folder.path()).await);
     let mut starts = Vec::new();
     for _ in 0..rounds(FEWER_ROUNDS) {
-        starts.push(Server::start(folder.path()).await.started_in.as_secs_f64() * 1000.0);
+        let began = Instant::now();
+        let _server = start(folder.path()).await;
+        starts.push(millis(began.elapsed()));
     }
-    let server = Server::start(folder.path()).await;
-    let token = sign_in(server.address).await;
-    let signed_in = format!("Authorization: Bearer {token}\r\n");
-    let plain = get(server.address, &signed_in).await;
-    let etag = header(&plain.head, "etag").to_owned();
-    let (body, nothing) = (folder.path().join("body.json"), folder.path().join("nothing"));
+    let server = start(folder.path()).await;
+    let mut client = Client::of(server.portal).await;
+    let signed_in = bearer(&client.sign_in("").await);
+    let plain = client.call(&asking(&signed_in)).await;
+    let etag = plain.header("etag").unwrap();
+    let body = folder.path().join("body.json");
     std::fs::write(&body, &plain.body).unwrap();
-    std::fs::write(&nothing, "").unwrap();
-    let (axum, blind) = (start_own("--ready-bytes", &body).await, start_own("--blindly", &body).await);
-    let blind_short = start_own("--blindly", &nothing).await;
+    let axum = start_ready_bytes(&body).await;
 
     let size = plain.body.len() / 1024;
     section.table(format!("{loans} loans ({size} KB): calls a second"));
     let mut asked = [
-        axum.asked("ready bytes", ""),
-        server.asked("signed in", &signed_in),
-        server.asked("signed in, zstd", &format!("{signed_in}Accept-Encoding: zstd\r\n")),
-        server.asked("signed in, 304", &format!("{signed_in}If-None-Match: {etag}\r\n")),
-        blind.asked("the load generator's limit, the same bytes", ""),
-        blind_short.asked("the load generator's limit, an empty answer", ""),
+        Asked::new("ready bytes", axum.address, ""),
+        Asked::new("signed in", server.portal, &signed_in),
+        Asked::new("signed in, zstd", server.portal, &format!("{signed_in}Accept-Encoding: zstd\r\n")),
+        Asked::new("signed in, 304", server.portal, &format!("{signed_in}If-None-Match: {etag}\r\n")),
     ];
     in_turns(&mut asked, rounds(most_rounds)).await;
     for asked in &asked {
@@ -112,7 +107,8 @@ async fn measure_list(loans: i64, most_rounds: usize, section: &mut Section) {
     compare(section, ready, own, if is_small { ["≥ 0.5", "≤ 5"] } else { ["≥ 0.8", ""] });
 
     section.table(format!("{loans} loans: the same beside {WRITES_PER_SECOND} writes a second"));
-    let mut asked = [axum.asked("ready bytes", ""), server.asked("signed in", &signed_in)];
+    let mut asked =
+        [Asked::new("ready bytes", axum.address, ""), Asked::new("signed in", server.portal, &signed_in)];
     let writer = writer(folder.path());
     in_turns(&mut asked, rounds(most_rounds)).await;
     drop(writer);
@@ -124,15 +120,6 @@ async fn measure_list(loans: i64, most_rounds: usize, section: &mut Section) {
     }
     section.table(format!("{loans} loans: the server"));
     section.figure("start to first answer, existing data", "ms", starts, "≤ 150");
-    if is_small {
-        let mut took = Vec::new();
-        for _ in 0..rounds(ROUNDS) {
-            let start = Instant::now();
-            sign_in(server.address).await;
-            took.push(start.elapsed().as_secs_f64() * 1000.0);
-        }
-        section.figure("a sign-in", "ms", took, "");
-    }
     let target = if is_small { "" } else { "≤ 100" };
     section.figure("resident memory after all of the above", "MB", vec![server.memory("VmRSS")], target);
     section.figure("its peak", "MB", vec![server.memory("VmHWM")], "");
@@ -154,7 +141,7 @@ async fn measure_peers(folder: &Path, list: &[u8], server: &Server, signed_in: &
         .into_iter()
         .map(|(mock, process, asked)| ((mock, process), asked))
         .unzip();
-    asked.push(server.asked("signed in", signed_in));
+    asked.push(Asked::new("signed in", server.portal, signed_in));
     in_turns(&mut asked, rounds(FEWER_ROUNDS)).await;
     section.table("100 loans: calls a second against mock servers");
     let own = asked.pop().unwrap();
@@ -170,13 +157,13 @@ async fn measure_peers(folder: &Path, list: &[u8], server: &Server, signed_in: &
 struct Asked {
     what: String,
     address: SocketAddr,
-    headers: String,
+    request: String,
     rates: Vec<Rate>,
 }
 
 impl Asked {
     fn new(what: &str, address: SocketAddr, headers: &str) -> Self {
-        Self { what: what.to_owned(), address, headers: headers.to_owned(), rates: Vec::new() }
+        Self { what: what.to_owned(), address, request: asking(headers), rates: Vec::new() }
     }
 
     fn each(&self, of: fn(&Rate) -> f64) -> Vec<f64> {
@@ -211,7 +198,7 @@ async fn in_turns(asked: &mut [Asked], rounds: usize) {
 
 /// Adds demo data, and loans until `loans` are waiting.
 async fn fill(folder: &Path, loans: i64) {
-    drop(Server::start(folder).await);
+    drop(start(folder).await);
     let database = Database::open(&folder.join("mkopo.db")).await.unwrap();
     let count = |database: Database| async move {
         let mut reader = database.read().await.unwrap();
@@ -229,41 +216,9 @@ async fn fill(folder: &Path, loans: i64) {
     assert!(made.unwrap().success());
 }
 
-/// A server process, as in a deployment.
-struct Server {
-    process: Running,
-    address: SocketAddr,
-    started_in: Duration,
-}
-
-impl Server {
-    async fn start(folder: &Path) -> Self {
-        let address = free_address();
-        let start = Instant::now();
-        let mut command = cores::measured(env!("CARGO_BIN_EXE_mkopo"));
-        command.args([
-            "serve",
-            "--demo",
-            "true",
-            "--console-listen",
-            "off",
-            "--listen",
-            &address.to_string(),
-            "--data-dir",
-        ]);
-        let process = Running::start(command.arg(folder).stdout(Stdio::null()).stderr(Stdio::null()));
-        first_answer(address).await;
-        Self { process, address, started_in: start.elapsed() }
-    }
-
-    fn asked(&self, what: &str, headers: &str) -> Asked {
-        Asked::new(what, self.address, headers)
-    }
-
-    /// A figure of the process in MB, such as `VmRSS`.
-    fn memory(&self, name: &str) -> f64 {
-        processes::memory(self.process.0.id(), name) / 1024.0
-    }
+async fn start(folder: &Path) -> Server {
+    let options = ["--data-dir", folder.to_str().unwrap()];
+    Server::start(cores::measured(env!("CARGO_BIN_EXE_mkopo")), &options).await
 }
 
 /// Another server, which sends the list without authentication.
@@ -277,17 +232,13 @@ impl Other {
     async fn start(command: &mut Command, address: SocketAddr) -> (Self, Answer) {
         (Self { address, _process: Running::start(command) }, first_answer(address).await)
     }
-
-    fn asked(&self, what: &str, headers: &str) -> Asked {
-        Asked::new(what, self.address, headers)
-    }
 }
 
 /// Starts this program as a server of a file.
-async fn start_own(mode: &str, body: &Path) -> Other {
+async fn start_ready_bytes(body: &Path) -> Other {
     let address = free_address();
     let mut command = cores::measured(std::env::current_exe().unwrap());
-    command.arg(mode).arg(body).env("BENCH_LISTEN", address.to_string());
+    command.arg("--ready-bytes").arg(body).env("BENCH_LISTEN", address.to_string());
     Other::start(&mut command, address).await.0
 }
 
@@ -302,45 +253,8 @@ async fn send_ready_bytes(body: &str) {
     axum::serve(listener, router).await.unwrap();
 }
 
-/// Answers whatever comes with the same bytes, so that nearly all time is the load generator's and the kernel's.
-async fn answer_blindly(body: &str) {
-    let body = std::fs::read(body).unwrap();
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
-    let answer: &'static [u8] = [head.into_bytes(), body].concat().leak();
-    let listener = TcpListener::bind(std::env::var("BENCH_LISTEN").unwrap()).await.unwrap();
-    loop {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        tokio::spawn(async move {
-            let mut request = [0; 4096];
-            // A request is small and sent at once.
-            while stream.read(&mut request).await.is_ok_and(|read| read > 0) {
-                if stream.write_all(answer).await.is_err() {
-                    return;
-                }
-            }
-        });
-    }
-}
-
 fn writer(folder: &Path) -> Running {
     Running::start(Command::new(std::env::current_exe().unwrap()).arg("--write").arg(folder))
-}
-
-/// A process that is killed on drop.
-struct Running(Child);
-
-impl Running {
-    fn start(command: &mut Command) -> Self {
-        Self(command.spawn().unwrap())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        _ = self.0.kill();
-        _ = self.0.wait();
-    }
 }
 
 const TOUCH: &str = "
@@ -359,126 +273,33 @@ async fn write_forever(folder: &Path) {
     }
 }
 
-fn free_address() -> SocketAddr {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
-}
-
-async fn sign_in(address: SocketAddr) -> String {
-    let body = format!(r#"{{"email":"agent@mkopo.test","password":"{}"}}"#, lending::demo::PASSWORD);
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let head = format!(
-        "POST /api/v1/auth/login HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let answer = read_answer(&mut stream, &mut Vec::new()).await;
-    let answer: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
-    answer["user"]["token"].as_str().unwrap().to_owned()
-}
-
-struct Answer {
-    head: String,
-    body: Vec<u8>,
-}
-
-fn request(headers: &str) -> String {
-    format!("GET {PENDING} HTTP/1.1\r\nHost: bench\r\n{headers}\r\n")
-}
-
-async fn get(address: SocketAddr, headers: &str) -> Answer {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(request(headers).as_bytes()).await.unwrap();
-    read_answer(&mut stream, &mut Vec::new()).await
-}
-
-/// The first response of a process that has just been started.
-async fn first_answer(address: SocketAddr) -> Answer {
-    let start = Instant::now();
-    while TcpStream::connect(address).await.is_err() {
-        assert!(start.elapsed() < Duration::from_secs(20), "no server started at {address}");
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    get(address, "").await
-}
-
-async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Answer {
-    buffer.clear();
-    let mut chunk = vec![0; 64 * 1024];
-    loop {
-        let read = stream.read(&mut chunk).await.unwrap();
-        assert!(read > 0, "closed: {}", String::from_utf8_lossy(buffer));
-        buffer.extend_from_slice(&chunk[..read]);
-        let Some(end) = buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { continue };
-        let head = String::from_utf8(buffer[..end].to_vec()).unwrap();
-        let length = header(&head, "content-length").parse().unwrap_or(0);
-        let mut body = buffer.split_off(end + 4);
-        let have = body.len();
-        body.resize(length, 0);
-        stream.read_exact(&mut body[have..]).await.unwrap();
-        return Answer { head, body };
-    }
-}
-
-fn header<'a>(head: &'a str, name: &str) -> &'a str {
-    head.lines()
-        .filter_map(|line| line.split_once(": "))
-        .find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))
-        .unwrap_or_default()
+fn asking(headers: &str) -> String {
+    request(&format!("GET {PENDING}"), headers, "")
 }
 
 /// Sends requests on all connections for the time of a round.
 async fn load(asked: &Asked) -> Rate {
     let address = asked.address;
-    let processor_time = || processes::processor_time(std::process::id());
     let before = processor_time();
     let started = Instant::now();
     let clients = (0..CONNECTIONS).map(|_| {
-        let request = request(&asked.headers);
+        let request = asked.request.clone();
         tokio::spawn(async move {
-            let mut stream = TcpStream::connect(address).await.unwrap();
-            stream.set_nodelay(true).unwrap();
+            let mut client = Client::of(address).await;
             let mut took = Vec::new();
-            let mut chunk = vec![0; 256 * 1024];
             while started.elapsed() < ROUND {
                 let start = Instant::now();
-                stream.write_all(request.as_bytes()).await.unwrap();
-                skip_answer(&mut stream, &mut chunk).await;
+                client.skip(&request).await;
                 took.push(start.elapsed());
             }
             took
         })
     });
-    let mut took: Vec<Duration> = Vec::new();
+    let mut took = Vec::new();
     for client in futures::future::join_all(clients).await {
         took.extend(client.expect("a connection failed"));
     }
     let elapsed = started.elapsed().as_secs_f64();
-    let busy = processor_time().saturating_sub(before).as_secs_f64();
-    took.sort_unstable();
-    Rate {
-        per_second: took.len() as f64 / elapsed,
-        p99: took[took.len() * 99 / 100].as_secs_f64() * 1000.0,
-        busy: busy / elapsed * 100.0,
-    }
-}
-
-/// Reads a response without parsing its body, which is not part of the measurement.
-async fn skip_answer(stream: &mut TcpStream, chunk: &mut [u8]) {
-    let mut have = 0;
-    loop {
-        let read = stream.read(&mut chunk[have..]).await.unwrap();
-        assert!(read > 0, "closed");
-        have += read;
-        let Some(end) = chunk[..have].windows(4).position(|bytes| bytes == b"\r\n\r\n") else { continue };
-        let head = std::str::from_utf8(&chunk[..end]).unwrap();
-        assert!(head.starts_with("HTTP/1.1 200") || head.starts_with("HTTP/1.1 304"), "{head}");
-        let length: usize = header(head, "content-length").parse().unwrap_or(0);
-        let mut left = (end + 4 + length).checked_sub(have).unwrap();
-        while left > 0 {
-            let read = stream.read(chunk).await.unwrap();
-            assert!(read > 0, "closed");
-            left -= read;
-        }
-        return;
-    }
+    let busy = processor_time().saturating_sub(before).as_secs_f64() / elapsed * 100.0;
+    Rate { per_second: took.len() as f64 / elapsed, p99: p99(&mut took), busy }
 }

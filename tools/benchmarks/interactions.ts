@@ -26,11 +26,6 @@ export async function measure(page: Page, times: number, act: (turn: number) => 
   return longest;
 }
 
-/** The median. */
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-}
-
 interface Durations {
   interactionDurations: number[];
 }

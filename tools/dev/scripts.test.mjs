@@ -61,6 +61,7 @@ test('make dev on a port in use says which, and what to set', async () => {
 
 test('make dev ends when the server does', async () => {
   // A program that takes `serve` for a file that is not there, and fails.
-  const { code } = await run('dev.mjs', ['mfe-loans'], { MKOPO_BINARY: process.execPath, PORT: '18090' });
+  const env = { MKOPO_BINARY: process.execPath, PORT: String(await freePorts(3)) };
+  const { code } = await run('dev.mjs', ['mfe-loans'], env);
   expect(code).toBe(1);
 });

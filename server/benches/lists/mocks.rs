@@ -60,7 +60,7 @@ pub async fn start(folder: &Path, list: &[u8]) -> Vec<(&'static Mock, Other, Ask
         let (server, answer) =
             Other::start(command.stdout(Stdio::null()).stderr(Stdio::null()), address).await;
         assert!(read(&answer.body) == list, "{package} sent a different list");
-        let asked = server.asked(package, "");
+        let asked = Asked::new(package, address, "");
         mocks.push((mock, server, asked));
     }
     mocks

@@ -117,9 +117,10 @@ async fn only_administrators_see_and_change_the_settings() {
 }
 
 #[tokio::test]
-async fn a_payout_above_the_maximum_is_refused_until_the_maximum_is_raised() {
+async fn a_payout_above_the_maximum_that_another_server_has_set_is_refused_until_the_maximum_is_raised() {
     let app = TestApp::start_with(&LIVE).await;
-    let (admin, agent) = (app.sign_in("admin").await, app.sign_in("agent").await);
+    let other = app.another_server(&LIVE).await;
+    let (admin, agent) = (other.sign_in("admin").await, app.sign_in("agent").await);
     let loan = app.approve_loan(20_001, "+254712000111").await;
     let small = app.approve_loan(20_000, "+254712000112").await;
     assert_eq!(set_rules(&admin, json!({"maximum_amount": 20_000})).await.status, StatusCode::OK);

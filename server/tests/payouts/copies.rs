@@ -1,23 +1,16 @@
 //! Copies of the data that are made while loans are paid: each agrees with itself, has what was answered before, and a
 //! server goes on with it.
 
-use std::{
-    path::Path,
-    process::Command,
-    sync::{Mutex, atomic::AtomicBool},
-    thread,
-    time::Duration,
-};
+use std::{path::Path, process::Command, sync::Mutex};
 
 use serde_json::json;
-use settings::Settings;
 use tempfile::TempDir;
 
 use crate::{
-    crash::{self, Answers, Lost, pay_on, prepare},
+    crash::{self, Answers, Lost, prepare, wait_until_more_are_paid, while_paying},
     number,
     server::Server,
-    servers::{self, Ended, console, run, wait_until, wait_until_settled},
+    servers::{self, PAUSE, addresses, console, run, wait_until_settled},
     test_store,
 };
 
@@ -29,20 +22,11 @@ const LOANS_A_ROUND: usize = 4000;
 /// Slow enough for some 150 payouts a second.
 const LATENCY_MS: u32 = 50;
 
-/// The pause of a caller after a failure.
-const PAUSE: Duration = Duration::from_millis(20);
-
 /// A copy, and what was answered before it was begun.
 struct Copied {
     folder: TempDir,
     url: String,
     before: Answers,
-}
-
-impl Copied {
-    fn settings(&self) -> Settings {
-        servers::settings_of(&self.folder, &self.url)
-    }
 }
 
 fn file_in(folder: &Path) -> String {
@@ -95,30 +79,21 @@ fn copy_repeatedly(rounds: usize) {
     let url = test_store::url(folder.path()).unwrap_or_else(|| file_in(folder.path()));
     let server = Server::start_on(&test_store::options(folder.path()));
     console(&server, "PUT", "/scenario", Some(&json!({ "latency_ms": LATENCY_MS })));
-    let (answers, is_over) = (Mutex::new(Answers::default()), AtomicBool::new(false));
-    let copies = thread::scope(|scope| {
-        let ended = Ended(&is_over);
-        for _ in 0..CALLERS {
-            scope.spawn(|| pay_on(&server.address, &answers, &is_over, PAUSE));
-        }
-        let mut copies = Vec::new();
-        for _ in 0..rounds {
-            let before = answers.lock().unwrap().paid.len();
-            wait_until("loans are paid", Duration::from_mins(1), || {
-                answers.lock().unwrap().paid.len() > before + 20
-            });
-            copies.extend(copy_all(folder.path(), &url, &answers));
-        }
-        drop(ended);
-        copies
+    let answers = Mutex::new(Answers::default());
+    let copies: Vec<Copied> = while_paying(&addresses([&server]), CALLERS, PAUSE, &answers, || {
+        let copy = |_| {
+            wait_until_more_are_paid(&answers);
+            copy_all(folder.path(), &url, &answers)
+        };
+        (0..rounds).flat_map(copy).collect()
     });
     wait_until_settled(&server);
     drop(server);
     let answers = answers.into_inner().unwrap();
-    println!("{} copies: {} asked, {} paid and answered", copies.len(), answers.asked, answers.paid.len());
+    println!("{} copies: {answers}", copies.len());
     crash::check(crash::settings_of(folder.path()), &answers, Lost::Nothing);
-    for copy in &copies {
-        crash::check(copy.settings(), &copy.before, Lost::Nothing);
+    for Copied { folder, url, before } in &copies {
+        crash::check(servers::settings_of(folder, url), before, Lost::Nothing);
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     server::{Server, sign_in, try_call},
     servers::{console, get, wait_until},
-    test_app::{disbursement_of, payout_path},
+    test_app::{disbursement_of, payout_path, waiting},
     test_store,
 };
 
@@ -115,8 +115,7 @@ fn of_server<'s>(span: &'s Value, name: &str) -> &'s Value {
 /// A loan that waits to be paid.
 fn waiting_loan(server: &Server, token: &str) -> Value {
     let pending = get(server, "/api/v1/disbursements/pending", token).body;
-    let is_waiting = |loan: &&Value| loan["disbursement_status"] == "NOT_STARTED";
-    pending.as_array().unwrap().iter().find(is_waiting).unwrap().clone()
+    waiting(pending.as_array().unwrap()).next().unwrap().clone()
 }
 
 fn pay(server: &Server, token: &str, loan: &Value) -> u16 {

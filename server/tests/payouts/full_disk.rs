@@ -3,21 +3,20 @@
 use std::{
     fs::{self, File},
     io::Write,
-    sync::{Mutex, atomic::AtomicBool},
+    sync::Mutex,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 
 use crate::{
-    crash::{self, Answers, LOANS, Lost, fill, pay_on},
+    crash::{self, Answers, LOANS, Lost, fill, wait_until_more_are_paid, while_paying},
     number,
-    server::Server,
     servers::{
-        Cluster, Ended, SERVERS, administer, console, get, options_of, run, wait_until, wait_until_settled,
-        watch_pending,
+        Cluster, addresses, administer, console, options_of, run, start_servers, wait_until,
+        wait_until_ready, wait_until_settled, watch_pending,
     },
 };
 
@@ -25,9 +24,6 @@ use crate::{
 const SIZE_MB: &str = "320";
 
 const CALLERS: usize = 9;
-
-/// The pause of a caller after a failure.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// The longest that a payout may be PENDING: it is not settled while there is no room.
 const LONGEST_PENDING: Duration = Duration::from_mins(1);
@@ -107,55 +103,33 @@ fn fill_repeatedly(rounds: u32) {
     );
     fill(cluster.settings(), LOANS.max(400 * usize::try_from(rounds).unwrap()));
     let folder = tempfile::tempdir().unwrap();
-    let servers: Vec<Server> =
-        (0..SERVERS).map(|_| Server::start_on(&options_of(&folder, &cluster.url))).collect();
-    let (began, answers, is_over) = (Instant::now(), Mutex::new(Answers::default()), AtomicBool::new(false));
-    let count = || {
-        let answers = answers.lock().unwrap();
-        (answers.paid.len(), answers.refused)
-    };
-    let slowest = thread::scope(|scope| {
-        let watching = scope.spawn(|| watch_pending(&cluster.url, &is_over));
-        let ended = Ended(&is_over);
-        for caller in 0..CALLERS {
-            let (address, answers, is_over) = (&servers[caller % SERVERS].address, &answers, &is_over);
-            scope.spawn(move || pay_on(address, answers, is_over, PAUSE));
-        }
+    let servers = start_servers(&options_of(&folder, &cluster.url));
+    let answers = Mutex::new(Answers::default());
+    let refused = || answers.lock().unwrap().refused;
+    let hit = || {
         for round in 0..rounds {
-            let (paid, _) = count();
-            wait_until("loans are paid", Duration::from_mins(1), || count().0 > paid + 20);
-            let (_, refused) = count();
+            wait_until_more_are_paid(&answers);
+            let before = refused();
             disk.fill(if round % 2 == 0 { 16_384 } else { 0 });
             if round % 2 == 1 {
                 fill_the_log(&cluster.url);
             }
-            wait_until("the disk is full", Duration::from_mins(1), || count().1 > refused);
+            wait_until("the disk is full", Duration::from_mins(1), || refused() > before);
             thread::sleep(Duration::from_secs(2));
             disk.clear();
             ensure_runs(&cluster);
-            wait_until("ready", Duration::from_secs(30), || {
-                servers.iter().all(|server| get(server, "/readyz", "").status == 200)
-            });
+            wait_until_ready(&servers);
         }
-        let (paid, _) = count();
-        wait_until("loans are paid", Duration::from_mins(1), || count().0 > paid + 20);
-        drop(ended);
-        watching.join().unwrap()
+        wait_until_more_are_paid(&answers);
+    };
+    let (slowest, ()) = watch_pending(&cluster.url, || {
+        while_paying(&addresses(&servers), CALLERS, Duration::from_millis(50), &answers, hit);
     });
     wait_until_settled(&servers[0]);
     assert_eq!(console(&servers[0], "GET", "/invariant", None).body["ok"], true);
     drop(servers);
     let answers = answers.into_inner().unwrap();
-    println!(
-        "{rounds} times without room in {} s: {} asked, {} paid and answered, {} refused, {} failed, the slowest \
-         settled in {} ms",
-        began.elapsed().as_secs(),
-        answers.asked,
-        answers.paid.len(),
-        answers.refused,
-        answers.failed,
-        slowest.as_millis()
-    );
+    println!("{rounds} times without room: {answers}, the slowest settled in {slowest:?}");
     crash::check(cluster.settings(), &answers, Lost::Nothing);
     assert!(slowest <= LONGEST_PENDING, "a payout was PENDING for {slowest:?}");
 }

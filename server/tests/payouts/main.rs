@@ -14,6 +14,7 @@ mod failover;
 mod full_disk;
 mod known;
 mod maximum;
+mod more_loans;
 mod pair;
 mod sandboxes;
 mod schedules;

@@ -1,24 +1,26 @@
-//! Sandboxes of real servers: beside several servers on one database, and when servers are killed or their
-//! disk is full.
+//! Sandboxes of real servers: beside several servers on one database, and when servers or PostgreSQL are killed or the
+//! server's disk is full.
 
 use std::{
     collections::BTreeSet,
     path::Path,
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use base::{clock::Clock, randomness::Randomness};
+use base::clock::Clock;
 use lending::demo;
-use mkopo::Sandbox;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
-use settings::DatabaseSettings;
 
 use crate::{
+    crash,
     server::{Answer, Server, try_call},
-    servers::{Cluster, wait_until},
+    servers::{Cluster, beside, console, wait_until, wait_until_ready},
     test_app::{CONSOLE_TOKEN, disbursement_of, payout_path, settings, waiting},
     test_store,
 };
@@ -31,13 +33,13 @@ fn try_console(server: &str, method: &str, path: &str, body: Option<&Value>) -> 
     try_call(server, method, &format!("/console/api{path}"), &[("authorization", &token)], body)
 }
 
-fn console(server: &Server, method: &str, path: &str, body: Option<&Value>) -> Answer {
-    try_console(&server.console, method, path, body).unwrap()
+fn make(server: &Server, name: &str) {
+    console(server, "POST", "/sandboxes", Some(&json!({"name": name})));
 }
 
-pub fn make(server: &Server, name: &str) {
-    let made = console(server, "POST", "/sandboxes", Some(&json!({"name": name})));
-    assert_eq!(made.status, 201, "{}", made.body);
+/// The answer to a call that can't make a sandbox.
+fn refusal_to_make(server: &Server, name: &str) -> Answer {
+    try_console(&server.console, "POST", "/sandboxes", Some(&json!({"name": name}))).unwrap()
 }
 
 /// The names of all sandboxes besides `main`.
@@ -48,7 +50,7 @@ fn names(server: &Server) -> BTreeSet<String> {
 }
 
 /// A call in a sandbox.
-pub fn call(
+fn call(
     server: &Server,
     sandbox: &str,
     method: &str,
@@ -61,7 +63,7 @@ pub fn call(
     try_call(&server.address, method, path, &headers, body).unwrap()
 }
 
-pub fn sign_in(server: &Server, sandbox: &str) -> String {
+fn sign_in(server: &Server, sandbox: &str) -> String {
     let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
     let answer = call(server, sandbox, "POST", "/api/v1/auth/login", "", Some(&credentials));
     assert_eq!(answer.status, 200, "{sandbox}: {}", answer.body);
@@ -82,14 +84,8 @@ fn pay(server: &Server, sandbox: &str, token: &str, loan: &Value) -> u16 {
 #[ignore = "needs PostgreSQL"]
 fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so_on_postgresql() {
     let cluster = Cluster::start();
-    // Each on a machine of its own.
-    let servers: Vec<Server> = (0..3)
-        .map(|number| {
-            let [data_dir, folder, url, database] = cluster.options();
-            Server::start_on(&[data_dir, format!("{folder}-{number}"), url, database])
-        })
-        .collect();
-    let [one, two, _] = &servers[..] else { unreachable!() };
+    let servers = [1, 2, 3].map(|machine| Server::start_on(&on_machine(machine, &cluster)));
+    let [one, two, _] = &servers;
     make(one, "pr-12");
     let token = sign_in(one, "pr-12");
     let loans = pending(one, "pr-12", &token);
@@ -99,9 +95,8 @@ fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so_on_postgresql()
         assert_eq!((elsewhere.status, &elsewhere.body["code"]), (421, &json!("sandbox_elsewhere")));
     }
     // Its name is taken everywhere, and any server removes it.
-    let refused = console(two, "POST", "/sandboxes", Some(&json!({"name": "pr-12"})));
-    assert_eq!(refused.body["code"], "sandbox_exists");
-    assert_eq!(console(two, "DELETE", "/sandboxes/pr-12", None).status, 204);
+    assert_eq!(refusal_to_make(two, "pr-12").body["code"], "sandbox_exists");
+    console(two, "DELETE", "/sandboxes/pr-12", None);
     wait_until("its server has noticed", Duration::from_secs(20), || {
         call(one, "pr-12", "GET", PENDING, &token, None).status == 404
     });
@@ -109,15 +104,15 @@ fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so_on_postgresql()
 
 /// The sandboxes that a client has made and removed, as far as it was answered.
 #[derive(Default)]
-pub struct Answered {
-    pub made: BTreeSet<String>,
-    pub removed: BTreeSet<String>,
+struct Answered {
+    made: BTreeSet<String>,
+    removed: BTreeSet<String>,
     /// Their removal was not answered.
-    pub unknown: BTreeSet<String>,
+    unknown: BTreeSet<String>,
 }
 
-/// Makes a sandbox. Returns whether it was made: it was not if the server is gone or can't write.
-pub fn try_make(server: &str, name: &str, answered: &Mutex<Answered>) -> bool {
+/// Makes a sandbox. Returns whether that was answered: it was not if the server is gone or can't write.
+fn try_make(server: &str, name: &str, answered: &Mutex<Answered>) -> bool {
     let wish = json!({"name": name, "expires_in": "30d", "now": "2026-03-01T09:00:00Z"});
     let is_made = is_done(try_console(server, "POST", "/sandboxes", Some(&wish)), 201);
     if is_made {
@@ -126,17 +121,14 @@ pub fn try_make(server: &str, name: &str, answered: &Mutex<Answered>) -> bool {
     is_made
 }
 
-/// Removes a sandbox. Returns whether that was answered.
-pub fn try_remove(server: &str, name: &str, answered: &Mutex<Answered>) -> bool {
+fn try_remove(server: &str, name: &str, answered: &Mutex<Answered>) {
     answered.lock().unwrap().unknown.insert(name.to_owned());
-    let is_removed = is_done(try_console(server, "DELETE", &format!("/sandboxes/{name}"), None), 204);
-    if is_removed {
+    if is_done(try_console(server, "DELETE", &format!("/sandboxes/{name}"), None), 204) {
         let mut answered = answered.lock().unwrap();
         answered.unknown.remove(name);
         answered.made.remove(name);
         answered.removed.insert(name.to_owned());
     }
-    is_removed
 }
 
 /// Returns whether a call was answered with that status: 503, or no answer, if it was not.
@@ -146,18 +138,28 @@ fn is_done(answer: Option<Answer>, status: u16) -> bool {
     true
 }
 
-/// Makes sandboxes, and removes every other one, until the server is gone.
-fn make_and_remove(server: &str, who: &str, answered: &Mutex<Answered>) {
+/// Makes sandboxes, and removes every other one, until `is_over`.
+fn make_and_remove(
+    server: &str,
+    who: &str,
+    pause: Duration,
+    answered: &Mutex<Answered>,
+    is_over: &AtomicBool,
+) {
     for number in 0.. {
         let name = format!("{who}-{number}");
-        if !try_make(server, &name, answered) || number % 2 == 1 && !try_remove(server, &name, answered) {
+        if is_over.load(Ordering::Relaxed) {
             return;
         }
+        if try_make(server, &name, answered) && number % 2 == 1 {
+            try_remove(server, &name, answered);
+        }
+        thread::sleep(pause);
     }
 }
 
 /// Checks that all sandboxes that were made are there, and that those that were removed are not. Returns their names.
-pub fn check(server: &Server, answered: &Answered) -> BTreeSet<String> {
+fn check(server: &Server, answered: &Answered) -> BTreeSet<String> {
     let found = names(server);
     let lost: Vec<&String> = answered.made.difference(&found).collect();
     assert!(lost.iter().all(|name| answered.unknown.contains(*name)), "{lost:?} are lost");
@@ -166,11 +168,22 @@ pub fn check(server: &Server, answered: &Answered) -> BTreeSet<String> {
 }
 
 /// Checks that new sandboxes have all their data.
-pub fn check_are_whole<'n>(server: &Server, names: impl IntoIterator<Item = &'n String>) {
+fn check_are_whole(server: &Server, names: &BTreeSet<String>) {
     for name in names {
         let token = sign_in(server, name);
         assert_eq!(pending(server, name, &token).len(), 24, "{name}");
     }
+}
+
+/// The options of a server on a machine with that number.
+fn on_machine(machine: u32, cluster: &Cluster) -> [String; 4] {
+    let [data_dir, folder, url, database] = cluster.options();
+    [data_dir, format!("{folder}-{machine}"), url, database]
+}
+
+/// The options of a server that may have so many sandboxes.
+fn with_room_for(sandboxes: u32, options: &[String]) -> Vec<String> {
+    [options, &["--sandboxes".to_owned(), sandboxes.to_string()]].concat()
 }
 
 /// The ids of the files of sandboxes: each has up to three files.
@@ -186,7 +199,7 @@ fn clean_up(folder: &Path) {
         let clock = Clock::system();
         clock.advance(Duration::from_hours(25));
         let settings = settings(folder.to_str().unwrap(), &["--sandboxes", "1000"]);
-        let sandbox = Sandbox::open(settings, clock, Randomness::from_os()).await.unwrap();
+        let sandbox = crash::sandbox(settings, clock).await;
         sandbox.server.sandboxes.delete_orphans().await.unwrap();
         sandbox.close(Duration::from_secs(5)).await;
     });
@@ -197,8 +210,7 @@ fn a_server_that_is_killed_while_sandboxes_are_made_and_removed_leaves_each_whol
     // More where making one takes longer.
     const ROUNDS: std::ops::Range<u64> = 6..40;
     let folder = tempfile::tempdir().unwrap();
-    let mut options = test_store::options(folder.path());
-    options.extend(["--sandboxes".to_owned(), "1000".to_owned()]);
+    let options = with_room_for(1000, &test_store::options(folder.path()));
     let answered = Mutex::new(Answered::default());
     let are_enough = |answered: &Answered| answered.made.len() > 10 && answered.removed.len() > 5;
     for round in 0..ROUNDS.end {
@@ -210,14 +222,18 @@ fn a_server_that_is_killed_while_sandboxes_are_made_and_removed_leaves_each_whol
         // The first one takes longer: its data is made.
         let began = Instant::now();
         make(&server, &format!("first-{round}"));
-        assert_eq!(console(&server, "DELETE", &format!("/sandboxes/first-{round}"), None).status, 204);
+        console(&server, "DELETE", &format!("/sandboxes/first-{round}"), None);
         let took = began.elapsed();
         let address = server.console.clone();
-        thread::scope(|scope| {
-            for who in 0..4 {
-                let (address, answered) = (&address, &answered);
-                scope.spawn(move || make_and_remove(address, &format!("r{round}-{who}"), answered));
-            }
+        let make_and_remove = |is_over: &AtomicBool| {
+            thread::scope(|scope| {
+                for who in ["a", "b", "c", "d"].map(|who| format!("r{round}-{who}")) {
+                    let (address, answered) = (&address, &answered);
+                    scope.spawn(move || make_and_remove(address, &who, Duration::ZERO, answered, is_over));
+                }
+            });
+        };
+        beside(make_and_remove, || {
             // Later on a busy machine, where each takes longer.
             thread::sleep(took.mul_f64(rng.random_range(0.05..2.0)));
             drop(server);
@@ -238,10 +254,52 @@ fn a_server_that_is_killed_while_sandboxes_are_made_and_removed_leaves_each_whol
 }
 
 #[test]
+#[ignore = "needs PostgreSQL"]
+fn when_postgresql_is_killed_sandboxes_are_whole_or_not_there_and_pay_in_the_meantime_on_postgresql() {
+    let cluster = Cluster::start();
+    let options = with_room_for(9000, &on_machine(1, &cluster));
+    let (server, other) = (Server::start_on(&options), Server::start_on(&on_machine(2, &cluster)));
+    make(&server, "open");
+    let token = sign_in(&server, "open");
+    let loans = pending(&server, "open", &token);
+    let mut loans = waiting(&loans);
+    let answered = Mutex::new(Answered::default());
+    let pause = Duration::from_millis(50);
+    beside(
+        |is_over| make_and_remove(&server.console, "made", pause, &answered, is_over),
+        || {
+            for _ in 0..5 {
+                let before = answered.lock().unwrap().removed.len();
+                wait_until("some are made and removed", Duration::from_secs(30), || {
+                    answered.lock().unwrap().removed.len() > before + 3
+                });
+                cluster.stop("immediate");
+                let paid = pay(&server, "open", &token, loans.next().unwrap());
+                // Accepted, on a machine that is very busy.
+                assert!(matches!(paid, 200 | 202), "{paid}");
+                // Another server says where the sandbox is not, or that it can't know.
+                let elsewhere = call(&other, "open", "GET", PENDING, &token, None).status;
+                assert!(matches!(elsewhere, 421 | 503), "{elsewhere}");
+                cluster.start_again();
+                wait_until_ready([&server]);
+            }
+        },
+    );
+    drop(server);
+    let server = Server::start_on(&options);
+    let mut found = check(&server, &answered.into_inner().unwrap());
+    assert!(found.remove("open"));
+    check_are_whole(&server, &found);
+}
+
+#[test]
 fn on_a_full_disk_no_sandbox_is_made_and_nothing_is_left_of_it() {
-    // Always on SQLite: PostgreSQL does not use the server's disk.
+    // PostgreSQL does not use the server's disk.
+    if test_store::is_postgres() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
-    let options = ["--data-dir".to_owned(), folder.path().to_str().unwrap().to_owned()];
+    let options = test_store::options(folder.path());
     let made = {
         let server = Server::start_on(&options);
         make(&server, "before");
@@ -249,15 +307,13 @@ fn on_a_full_disk_no_sandbox_is_made_and_nothing_is_left_of_it() {
     };
     // Nothing is left in the write-ahead log of `main`, so that only a sandbox needs more room than there is.
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let mut settings = settings(folder.path().to_str().unwrap(), &[]);
-        settings.store.database = DatabaseSettings::default();
-        let sandbox = Sandbox::open(settings, Clock::system(), Randomness::from_os()).await.unwrap();
+        let sandbox = crash::sandbox(crash::settings_of(folder.path()), Clock::system()).await;
         sandbox.close(Duration::from_secs(5)).await;
     });
     {
         let server = Server::start_with_disk_of(300_000, &options);
         for _ in 0..2 {
-            let full = console(&server, "POST", "/sandboxes", Some(&json!({"name": "pr-12"})));
+            let full = refusal_to_make(&server, "pr-12");
             let sentence = "There is no room on the server's disk. Nothing was made.";
             assert_eq!((full.status, &full.body["error"]), (507, &json!(sentence)), "{}", full.body);
         }
@@ -276,7 +332,7 @@ fn on_a_full_disk_no_sandbox_is_made_and_nothing_is_left_of_it() {
 #[test]
 fn a_server_raises_the_number_of_files_that_it_may_have_open() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start_with_files(1024, &test_store::options(folder.path()));
+    let server = Server::start_after("ulimit -Sn 1024", &test_store::options(folder.path()));
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.id())).unwrap();
     let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
     let numbers: Vec<Option<u64>> =

@@ -54,18 +54,14 @@ impl Server {
 
     /// Starts a server that can't write more than `bytes` to any one file, until its disk is given room.
     pub fn start_with_disk_of(bytes: usize, store: &[String]) -> Self {
-        let mut command = Command::new("sh");
-        let blocks = bytes / 512;
         // With the signal ignored, writing beyond the limit fails as on a full disk.
-        let script = format!("trap '' XFSZ; ulimit -Sf {blocks}; exec \"$0\" serve \"$@\"");
-        Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), store)
+        Self::start_after(&format!("trap '' XFSZ; ulimit -Sf {}", bytes / 512), store)
     }
 
-    /// Starts a server that may have `files` open, until it raises that limit itself.
-    pub fn start_with_files(files: u32, store: &[String]) -> Self {
-        let mut command = Command::new("sh");
-        let script = format!("ulimit -Sn {files}; exec \"$0\" serve \"$@\"");
-        Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), store)
+    /// Starts a server from a shell that has run these commands.
+    pub fn start_after(commands: &str, store: &[String]) -> Self {
+        let script = format!("{commands}; exec \"$0\" serve \"$@\"");
+        Self::run(Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), store)
     }
 
     /// Lifts the limit of [`Self::start_with_disk_of`].

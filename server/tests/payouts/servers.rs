@@ -22,7 +22,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 
 use crate::{
-    crash::{self, Answers, LOANS, Lost, fill, pay, pay_on},
+    crash::{self, Answers, LOANS, Lost, fill, pay, wait_until_more_are_paid, while_paying},
     number,
     server::{Answer, Server, sign_in, try_call},
     test_app::{CONSOLE_TOKEN, JWT_SECRET, settings},
@@ -31,7 +31,7 @@ use crate::{
 pub const SERVERS: usize = 3;
 
 /// The pause of a caller after a failure.
-const PAUSE: Duration = Duration::from_millis(20);
+pub const PAUSE: Duration = Duration::from_millis(20);
 
 /// A PostgreSQL cluster of this test, which flushes every commit.
 pub struct Cluster {
@@ -46,7 +46,7 @@ impl Cluster {
 
     /// Starts one whose data is in `folder`.
     pub fn start_in(folder: TempDir) -> Self {
-        let url = postgres(&["start", folder.path().to_str().unwrap()]);
+        let url = run("postgres", &["start", folder.path().to_str().unwrap()]);
         Self { folder, url }
     }
 
@@ -54,8 +54,8 @@ impl Cluster {
         self.folder.path().to_str().unwrap()
     }
 
-    fn stop(&self, mode: &str) {
-        postgres(&["stop", self.folder(), mode]);
+    pub fn stop(&self, mode: &str) {
+        run("postgres", &["stop", self.folder(), mode]);
     }
 
     pub fn is_running(&self) -> bool {
@@ -63,7 +63,7 @@ impl Cluster {
     }
 
     pub fn start_again(&self) {
-        assert_eq!(postgres(&["start", self.folder()]), self.url, "the same port");
+        assert_eq!(run("postgres", &["start", self.folder()]), self.url, "the same port");
     }
 
     /// The database options for each command.
@@ -74,10 +74,14 @@ impl Cluster {
     pub fn settings(&self) -> Settings {
         settings_of(&self.folder, &self.url)
     }
+}
 
-    pub fn servers(&self) -> Vec<Server> {
-        (0..SERVERS).map(|_| Server::start_on(&self.options())).collect()
-    }
+pub fn start_servers(options: &[String]) -> Vec<Server> {
+    (0..SERVERS).map(|_| Server::start_on(options)).collect()
+}
+
+pub fn addresses<'s>(servers: impl IntoIterator<Item = &'s Server>) -> Vec<String> {
+    servers.into_iter().map(|server| server.address.clone()).collect()
 }
 
 /// The options of a server on the database at `url`.
@@ -88,8 +92,7 @@ pub fn options_of(folder: &TempDir, url: &str) -> [String; 4] {
 
 /// The settings of a sandbox on the database at `url`.
 pub fn settings_of(folder: &TempDir, url: &str) -> Settings {
-    let secrets = ["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET];
-    let mut settings = settings(folder.path().to_str().unwrap(), &secrets);
+    let mut settings = settings(folder.path().to_str().unwrap(), &["--jwt-secret", JWT_SECRET]);
     settings.store.database =
         DatabaseSettings { database_url: Some(url.parse().unwrap()), ..Default::default() };
     settings
@@ -108,14 +111,6 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         self.stop("immediate");
     }
-}
-
-fn postgres(arguments: &[&str]) -> String {
-    run("postgres", arguments)
-}
-
-fn pgbouncer(arguments: &[&str]) -> String {
-    run("pgbouncer", arguments)
 }
 
 /// Runs a script of `tools/machine`, and returns its output.
@@ -152,6 +147,12 @@ pub fn wait_until(what: &str, timeout: Duration, mut is_so: impl FnMut() -> bool
     }
 }
 
+pub fn wait_until_ready<'s>(servers: impl IntoIterator<Item = &'s Server>) {
+    for server in servers {
+        wait_until("ready", Duration::from_secs(30), || get(server, "/readyz", "").status == 200);
+    }
+}
+
 /// Waits until nothing is open but the demo's two payouts.
 pub fn wait_until_settled(server: &Server) {
     wait_until("settled", Duration::from_mins(1), || {
@@ -175,7 +176,7 @@ pub fn pay_once(server: &Server, token: &str, loan: usize) -> Answer {
 fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once_on_postgresql() {
     let cluster = Cluster::start();
     fill(cluster.settings(), LOANS);
-    let servers = cluster.servers();
+    let servers = start_servers(&cluster.options());
     let token = sign_in(&servers[0].address);
     let answers: Vec<Answer> = thread::scope(|scope| {
         let calls: Vec<_> = (0..500)
@@ -250,12 +251,12 @@ pub struct Pooler {
 impl Pooler {
     pub fn start(cluster: &Cluster) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let output = pgbouncer(&["start", folder.path().to_str().unwrap(), &cluster.url]);
+        let output = run("pgbouncer", &["start", folder.path().to_str().unwrap(), &cluster.url]);
         Self { folder, url: format!("{output}?statement-cache-capacity=0") }
     }
 
     fn restart(&self) {
-        pgbouncer(&["restart", self.folder.path().to_str().unwrap()]);
+        run("pgbouncer", &["restart", self.folder.path().to_str().unwrap()]);
     }
 
     pub fn server(&self) -> Server {
@@ -267,7 +268,7 @@ impl Pooler {
 
 impl Drop for Pooler {
     fn drop(&mut self) {
-        pgbouncer(&["stop", self.folder.path().to_str().unwrap()]);
+        run("pgbouncer", &["stop", self.folder.path().to_str().unwrap()]);
     }
 }
 
@@ -329,20 +330,12 @@ fn a_pooler_that_is_killed_while_loans_are_paid_loses_nothing_and_pays_nothing_t
     let pooler = Pooler::start(&cluster);
     let servers = [pooler.server(), pooler.server()];
     fill(cluster.settings(), LOANS);
-    let (answers, is_over) = (Mutex::new(Answers::default()), AtomicBool::new(false));
-    let paid = || answers.lock().unwrap().paid.len();
-    thread::scope(|scope| {
-        let ended = Ended(&is_over);
-        for caller in 0..8 {
-            let (address, answers, is_over) = (&servers[caller % 2].address, &answers, &is_over);
-            scope.spawn(move || pay_on(address, answers, is_over, PAUSE));
-        }
+    let answers = Mutex::new(Answers::default());
+    while_paying(&addresses(&servers), 8, PAUSE, &answers, || {
         for _ in 0..5 {
-            let before = paid();
-            wait_until("loans are paid", Duration::from_secs(20), || paid() > before + 20);
+            wait_until_more_are_paid(&answers);
             pooler.restart();
         }
-        drop(ended);
     });
     wait_until_settled(&servers[0]);
     drop(servers);
@@ -392,7 +385,7 @@ fn without_postgresql_calls_get_503_and_succeed_once_it_is_back_on_postgresql() 
         assert_eq!(get(&server, "/healthz", "").status, 200);
         assert_eq!(get(&server, "/api/v1/openapi.json", "").status, 200);
         cluster.start_again();
-        wait_until("ready", Duration::from_secs(30), || get(&server, "/readyz", "").status == 200);
+        wait_until_ready([&server]);
         assert_eq!(get(&server, PENDING, &token).body, pending);
         assert_eq!(call(&server.address, "POST", "/api/v1/auth/login", "", Some(&login)).status, 200);
     }
@@ -502,7 +495,7 @@ fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recover
         assert!(answer.header("retry-after").is_some());
     }
     administer(&cluster.url, &["ALTER ROLE app CONNECTION LIMIT -1"]);
-    wait_until("ready", Duration::from_secs(30), || get(&server, "/readyz", "").status == 200);
+    wait_until_ready([&server]);
     assert_eq!((get(&server, PENDING, &token).status, log_in().status), (200, 200));
 
     // Idle connections that are closed do not fail later calls.
@@ -555,8 +548,12 @@ const PENDING_PAYOUTS: &str = "
     SELECT payout_id, CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)
     FROM payout WHERE status = 'PENDING' AND loan_id LIKE 'LN-X%'";
 
-/// Watches the PENDING payouts until `is_over`, and returns how long the slowest one was seen.
-pub fn watch_pending(url: &str, is_over: &AtomicBool) -> Duration {
+/// Runs `act`, and returns how long the slowest PENDING payout was seen meanwhile, too.
+pub fn watch_pending<T>(url: &str, act: impl FnOnce() -> T) -> (Duration, T) {
+    beside(|is_over| longest_pending(url, is_over), act)
+}
+
+fn longest_pending(url: &str, is_over: &AtomicBool) -> Duration {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut first_seen: HashMap<String, i64> = HashMap::new();
     let mut slowest_ms = 0;
@@ -580,13 +577,22 @@ pub fn watch_pending(url: &str, is_over: &AtomicBool) -> Duration {
     Duration::from_millis(u64::try_from(slowest_ms).unwrap())
 }
 
-/// Ends a watch, even if the test fails.
-pub struct Ended<'a>(pub &'a AtomicBool);
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+/// Runs `other` on a thread beside `act`, which tells it when it is over, even if the test fails.
+pub fn beside<O: Send, T>(other: impl FnOnce(&AtomicBool) -> O + Send, act: impl FnOnce() -> T) -> (O, T) {
+    struct Ended<'a>(&'a AtomicBool);
+    impl Drop for Ended<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let other = scope.spawn(|| other(&is_over));
+        let ended = Ended(&is_over);
+        let result = act();
+        drop(ended);
+        (other.join().unwrap(), result)
+    })
 }
 
 /// Pays through all servers while, in each round, one server is killed and restarted, or PostgreSQL
@@ -594,25 +600,14 @@ impl Drop for Ended<'_> {
 fn kill_servers_repeatedly(rounds: u32, loans: usize) {
     let cluster = Cluster::start();
     fill(cluster.settings(), loans);
-    let (began, answers, is_over) = (Instant::now(), Mutex::new(Answers::default()), AtomicBool::new(false));
-    let slowest = thread::scope(|scope| {
-        let watching = scope.spawn(|| watch_pending(&cluster.url, &is_over));
-        let ended = Ended(&is_over);
+    let answers = Mutex::new(Answers::default());
+    let (slowest, ()) = watch_pending(&cluster.url, || {
         let servers = pay_and_kill(&cluster, rounds, &answers);
         // The surviving servers settle what the killed ones left open.
         wait_until_settled(&servers[1]);
-        drop(ended);
-        watching.join().unwrap()
     });
     let answers = answers.into_inner().unwrap();
-    println!(
-        "{rounds} rounds in {} s: {} asked, {} paid and answered, {} failed, the slowest settled in {} ms",
-        began.elapsed().as_secs(),
-        answers.asked,
-        answers.paid.len(),
-        answers.failed,
-        slowest.as_millis()
-    );
+    println!("{rounds} rounds: {answers}, the slowest settled in {slowest:?}");
     assert!(answers.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", answers.paid.len());
     crash::check(cluster.settings(), &answers, Lost::Nothing);
     assert!(slowest <= LONGEST_PENDING, "a payout was PENDING for {slowest:?}");
@@ -624,16 +619,9 @@ fn pay_and_kill(cluster: &Cluster, rounds: u32, answers: &Mutex<Answers>) -> Vec
     let mut servers: Vec<Server> = CLOCKS_OFF_BY.into_iter().map(start).collect();
     let mut rng = ChaCha12Rng::seed_from_u64(6);
     for round in 0..rounds {
-        let is_over = AtomicBool::new(false);
         let killed = rng.random_range(0..SERVERS);
         let after = Duration::from_millis(rng.random_range(50..400));
-        let addresses: Vec<String> = servers.iter().map(|server| server.address.clone()).collect();
-        thread::scope(|scope| {
-            let ended = Ended(&is_over);
-            for caller in 0..3 * SERVERS {
-                let (address, is_over) = (&addresses[caller % SERVERS], &is_over);
-                scope.spawn(move || pay_on(address, answers, is_over, PAUSE));
-            }
+        while_paying(&addresses(&servers), 3 * SERVERS, PAUSE, answers, || {
             thread::sleep(after);
             if round % 3 == 2 {
                 cluster.stop("immediate");
@@ -644,14 +632,11 @@ fn pay_and_kill(cluster: &Cluster, rounds: u32, answers: &Mutex<Answers>) -> Vec
                 drop(servers.remove(killed));
                 thread::sleep(Duration::from_millis(100));
             }
-            drop(ended);
         });
         if servers.len() < SERVERS {
             servers.insert(killed, start(CLOCKS_OFF_BY[killed]));
         }
-        wait_until("ready", Duration::from_secs(30), || {
-            servers.iter().all(|server| get(server, "/readyz", "").status == 200)
-        });
+        wait_until_ready(&servers);
     }
     servers
 }

@@ -5,23 +5,19 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark fails on the first error")]
 #![expect(clippy::cast_precision_loss, reason = "figures to read")]
 
-mod client;
-#[path = "../figures/mod.rs"]
-mod figures;
-#[path = "../processes/mod.rs"]
-#[expect(dead_code, reason = "the lists measure more of a process")]
-mod processes;
+#[expect(dead_code, reason = "other benchmarks use the rest")]
+mod measuring;
 
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::{net::SocketAddr, process::Command, time::Instant};
 
 use serde_json::json;
 
-use self::{
-    client::{Client, Server, store},
+use self::measuring::{
+    PENDING,
+    client::{Client, bearer, request},
     figures::{Section, rounds},
+    millis,
+    processes::{CONSOLE_TOKEN, Server},
 };
 
 /// The number of sandboxes on one server.
@@ -33,7 +29,6 @@ const SAMPLES: usize = 30;
 /// The number of sandboxes that are open at once.
 const OPEN: usize = 100;
 
-const PENDING: &str = "/api/v1/disbursements/pending";
 const RECORDS: &str = "/api/v1/disbursement-records";
 
 #[tokio::main]
@@ -45,22 +40,28 @@ async fn main() {
     );
     let mut section = Section::new("sandboxes", "Sandboxes", how, Vec::new());
     section.table("Sandboxes");
-    let store = store(folder.path());
-    let names = making(&store, &mut section).await;
-    opening(&store, &names, &mut section).await;
+    let folder = folder.path().to_str().unwrap();
+    let names = making(folder, &mut section).await;
+    opening(folder, &names, &mut section).await;
     section.write();
 }
 
+async fn start(folder: &str) -> Server {
+    let sandboxes = SANDBOXES.to_string();
+    let program = Command::new(env!("CARGO_BIN_EXE_mkopo"));
+    Server::start(program, &["--log", "error", "--sandboxes", &sandboxes, "--data-dir", folder]).await
+}
+
 /// Makes all sandboxes, and returns their names.
-async fn making(store: &[String], section: &mut Section) -> Vec<String> {
-    let server = Server::start(store, SANDBOXES).await;
-    let mut client = Client::of_main(server.console).await;
+async fn making(folder: &str, section: &mut Section) -> Vec<String> {
+    let server = start(folder).await;
+    let mut client = Client::of(server.console).await;
     let names: Vec<String> = (0..SANDBOXES).map(|number| format!("bench-{number}")).collect();
     let mut took = Vec::new();
     for name in &names {
         let began = Instant::now();
-        let wish = json!({"name": name, "expires_in": "2d"});
-        client.call("POST", "/console/api/sandboxes", Some(&wish)).await;
+        let wish = json!({"name": name, "expires_in": "2d"}).to_string();
+        client.call(&request("POST /console/api/sandboxes", &bearer(CONSOLE_TOKEN), &wish)).await.json();
         took.push(millis(began.elapsed()));
     }
     // Its data is made, and then copied.
@@ -70,19 +71,21 @@ async fn making(store: &[String], section: &mut Section) -> Vec<String> {
 }
 
 /// Opens sandboxes that are closed, as all are after a start.
-async fn opening(store: &[String], names: &[String], section: &mut Section) {
-    let server = Server::start(store, SANDBOXES).await;
+async fn opening(folder: &str, names: &[String], section: &mut Section) {
+    let server = start(folder).await;
     let (warm_up, rest) = names.split_at(names.len() - SAMPLES - OPEN);
     for name in warm_up {
         use_sandbox(server.portal, name).await;
     }
     let (mut more, mut later) = (Vec::new(), Vec::new());
     for name in &rest[..rounds(SAMPLES)] {
-        let mut client = Client::of(server.portal, name).await;
+        let mut client = Client::of(server.portal).await;
+        // It reads the data, without a session.
+        let headers = format!("Mkopo-Sandbox: {name}\r\n{}", bearer(CONSOLE_TOKEN));
+        let request = request(&format!("GET {PENDING}"), &headers, "");
         let mut time = async || {
             let began = Instant::now();
-            // It reads the data, without a session.
-            client.send("GET", PENDING, None).await;
+            client.call(&request).await;
             millis(began.elapsed())
         };
         let first = time().await;
@@ -93,11 +96,11 @@ async fn opening(store: &[String], names: &[String], section: &mut Section) {
     }
     section.figure("a call in an open one", "ms", later, "");
     section.figure("the first call in a closed one, more than the next", "ms", more, "");
-    let before = server.resident();
+    let before = server.memory("VmRSS");
     for name in &rest[SAMPLES..] {
         use_sandbox(server.portal, name).await;
     }
-    let each = (server.resident() - before) / OPEN as f64 / 1024.0;
+    let each = (server.memory("VmRSS") - before) / OPEN as f64;
     section.figure(
         format!("memory of an open one of {OPEN}, signed in, both lists read"),
         "MB",
@@ -108,12 +111,10 @@ async fn opening(store: &[String], names: &[String], section: &mut Section) {
 
 /// Reads both lists of a sandbox.
 async fn use_sandbox(address: SocketAddr, name: &str) {
-    let mut client = Client::of(address, name).await;
-    client.sign_in().await;
-    client.call("GET", PENDING, None).await;
-    client.call("GET", RECORDS, None).await;
-}
-
-fn millis(took: Duration) -> f64 {
-    took.as_secs_f64() * 1000.0
+    let mut client = Client::of(address).await;
+    let sandbox = format!("Mkopo-Sandbox: {name}\r\n");
+    let headers = format!("{sandbox}{}", bearer(&client.sign_in(&sandbox).await));
+    for list in [PENDING, RECORDS] {
+        client.skip(&request(&format!("GET {list}"), &headers, "")).await;
+    }
 }

@@ -1,42 +1,32 @@
-/**
- * Measures the first load of the sign-in page and of the dashboard with Lighthouse, in turns of its mobile preset, each
- * with an empty cache. The server is started as for transaction-history.
- */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from '@playwright/test';
-import { handOver, show } from './figures.mjs';
+import { test } from 'mkopo-test';
 import { browserOptions } from '../machine/browser.mjs';
 import { freePorts } from '../machine/ports.mjs';
-import { signIn, startServer } from './portal.mjs';
+import { handOver } from './figures.mjs';
 
 const LIGHTHOUSE = 'lighthouse@12.8.2';
-const PORTAL = join(import.meta.dirname, '../../dist/portal');
 /** Bytes of the headers of an answer. */
 const LONGEST_HEADERS = 1000;
 const ROUNDS = Number(process.env.MKOPO_BENCH_ROUNDS ?? 5);
 
-const stops = [];
-const tables = [];
-try {
+test.use({ sandboxPer: 'none' });
+
+test('Lighthouse loads the sign-in page and the dashboard', async ({ mkopo }, testInfo) => {
   const lighthouse = await downloadLighthouse();
-  const address = await startServer(stops);
-  const folder = await mkdtemp(join(tmpdir(), 'mkopo-browser-'));
-  stops.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const port = await freePorts();
   const browser = await chromium.launchPersistentContext(
-    folder,
+    testInfo.outputPath('browser'),
     browserOptions(`--remote-debugging-port=${port}`),
   );
-  stops.push(() => browser.close());
-  const load = async (path) => {
+  // In turns of its mobile preset, each with an empty cache.
+  const load = async (path: string) => {
     const results = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { lhr } = await lighthouse(`${address}${path}`, { port, logLevel: 'error' });
+      const { lhr } = await lighthouse(`${mkopo.url}${path}`, { port, logLevel: 'error' });
       if (lhr.runtimeError) throw new Error(lhr.runtimeError.message);
       if (new URL(lhr.finalDisplayedUrl).pathname !== path)
         throw new Error(`${path} led to ${lhr.finalDisplayedUrl}`);
@@ -44,40 +34,51 @@ try {
     }
     return results;
   };
-  tables.push({
-    title: '`/login`',
-    figures: figuresOf(await load('/login'), { score: '≥ 95', size: '≤ 200' }),
+  const login = figuresOf(await load('/login'), { score: '≥ 95', size: '≤ 200' });
+  await mkopo.signIn(await browser.newPage(), 'agent');
+  const dashboard = figuresOf(await load('/'), { score: '≥ 92', size: '≤ 320' });
+  await browser.close();
+  handOver({
+    bench: 'first-page',
+    title: 'The first page',
+    how: `Lighthouse’s mobile preset (simulated slow 4G, a processor a quarter as fast) in the Chromium of this machine, each time with an empty cache. Kilobytes are those of the files that were transferred, after brotli, as \`npm run size\` checks them; headers come on top. Requests leave out the report that follows the load.`,
+    software: [LIGHTHOUSE],
+    tables: [
+      { title: '`/login`', figures: login },
+      { title: '`/`, signed in', figures: dashboard },
+    ],
   });
-  await signIn(await browser.newPage(), address);
-  tables.push({
-    title: '`/`, signed in',
-    figures: figuresOf(await load('/'), { score: '≥ 92', size: '≤ 320' }),
-  });
-} finally {
-  for (const stop of stops.reverse()) await stop();
-}
-show(tables);
-handOver({
-  bench: 'first-page',
-  title: 'The first page',
-  how: `Lighthouse’s mobile preset (simulated slow 4G, a processor a quarter as fast) in the Chromium of this machine, each time with an empty cache. Kilobytes are those of the files that were transferred, after brotli, as \`npm run size\` checks them; headers come on top. Requests leave out the report that follows the load.`,
-  software: [LIGHTHOUSE],
-  tables,
 });
 
-function figuresOf(results, { score, size }) {
-  const audit = (name) => results.map(({ audits }) => audits[name].numericValue);
-  const category = (name) => results.map(({ categories }) => categories[name].score * 100);
+/** What this reads of a result of Lighthouse. */
+interface Result {
+  runtimeError?: { message: string };
+  finalDisplayedUrl: string;
+  audits: Record<string, { numericValue: number; details: { items: Request[] } }>;
+  categories: Record<string, { score: number }>;
+}
+
+interface Request {
+  url: string;
+  resourceType: string;
+  transferSize: number;
+}
+
+type Lighthouse = (url: string, options: { port: number; logLevel: 'error' }) => Promise<{ lhr: Result }>;
+
+function figuresOf(results: Result[], { score, size }: { score: string; size: string }) {
+  const audit = (name: string) => results.map(({ audits }) => audits[name]!.numericValue);
+  const category = (name: string) => results.map(({ categories }) => categories[name]!.score * 100);
   // A file that is fetched twice is in the cache; a report of the load is sent after it.
   const loaded = results.map(({ audits }) =>
-    audits['network-requests'].details.items.filter(
+    audits['network-requests']!.details.items.filter(
       ({ resourceType, transferSize }) => transferSize > 0 && resourceType !== 'Ping',
     ),
   );
   const code = loaded.map((items) =>
     items.filter(({ resourceType }) => ['Script', 'Stylesheet'].includes(resourceType)),
   );
-  const kilobytes = (sizeOf) =>
+  const kilobytes = (sizeOf: (request: Request) => number) =>
     code.map((items) => items.reduce((sum, item) => sum + sizeOf(item), 0) / 1000);
   return [
     { what: 'performance', unit: '', values: category('performance'), target: score },
@@ -97,18 +98,19 @@ function figuresOf(results, { score, size }) {
 }
 
 /** The size of a file after brotli, as which it must have been sent. */
-function sizeOfFile({ url, transferSize }) {
-  const { size } = statSync(`${PORTAL}${new URL(url).pathname}.br`);
+function sizeOfFile({ url, transferSize }: Request) {
+  const { size } = statSync(`${process.env.MKOPO_PORTAL_DIR}${new URL(url).pathname}.br`);
   if (transferSize < size || transferSize > size + LONGEST_HEADERS)
     throw new Error(`${url} was sent in ${transferSize} bytes, of which its file has ${size}`);
   return size;
 }
 
 /** With npx, as a tool that the portal does not need. */
-async function downloadLighthouse() {
+async function downloadLighthouse(): Promise<Lighthouse> {
   const options = ['--yes', '--prefer-offline', '--package', LIGHTHOUSE, '--call', 'echo $PATH'];
   const path = execFileSync('npx', options, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   // The first folder of the path is that of the package's commands.
-  const modules = dirname(path.split(delimiter)[0]);
-  return (await import(pathToFileURL(join(modules, 'lighthouse/core/index.js')).href)).default;
+  const modules = dirname(path.split(delimiter)[0]!);
+  const module = pathToFileURL(join(modules, 'lighthouse/core/index.js')).href;
+  return ((await import(module)) as { default: Lighthouse }).default;
 }
