@@ -1,5 +1,5 @@
 import { Portal } from 'mkopo-test';
-import portalOfTheRun from 'mkopo-test/portal';
+import portalOfTheRun, { addressesOfTheRun } from 'mkopo-test/portal';
 import { startReceiver, valuesOf } from './receiver';
 
 /**
@@ -10,9 +10,7 @@ export default async function portalWhoseTracesAreExported() {
   const receiver = await startReceiver();
   Object.assign(process.env, receiver.settings);
   const stop = await portalOfTheRun();
-  const { MKOPO_URL: url = '', MKOPO_CONSOLE_URL: consoleUrl = '' } = process.env;
-  const { MKOPO_CONSOLE_TOKEN: consoleToken = '' } = process.env;
-  const portal = await Portal.connect({ url, consoleUrl, consoleToken });
+  const portal = await Portal.connect(addressesOfTheRun());
   const values = await valuesOf(await portal.main());
   return async () => {
     await stop?.();

@@ -3,8 +3,8 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { PASSWORD } from 'mkopo-test';
 import { freePorts } from '../../tools/machine/ports.mjs';
+import { signInHere } from '../acts';
 import { BINARY } from '../binary';
 import { expect, test as base } from '../test';
 
@@ -104,9 +104,7 @@ test('with make dev, saves update the open page, which keeps its state, and rest
 }) => {
   test.setTimeout(2 * COMPILING_MS);
   await page.goto(`${dev.url}/login`);
-  await page.getByLabel('Email').fill('agent@mkopo.test');
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await signInHere(page);
   await page.getByRole('link', { name: 'Pending Loans' }).click();
   await expect(heading(page, 'Pending Disbursements')).toBeVisible();
   await page.getByRole('searchbox').fill('kamau');

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
-import { PASSWORD } from 'mkopo-test';
 import { freePorts } from '../../tools/machine/ports.mjs';
+import { signInHere } from '../acts';
 import { BINARY } from '../binary';
 import { expect, test as base } from '../test';
 
@@ -167,9 +167,7 @@ async function saveWhileOpen(page: Page, { folder, edit }: Repository, portal: s
       dev.once('exit', () => reject(new Error(`mfe-kit dev ended:\n${told}`)));
     });
     await page.goto(`http://localhost:${port}/login`);
-    await page.getByLabel('Email').fill('agent@mkopo.test');
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInHere(page);
     await page.getByRole('link', { name: 'Repayments' }).click();
     await expect(heading(page, 'Repayments')).toBeVisible({ timeout: 60_000 });
 

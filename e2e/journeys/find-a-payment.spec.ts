@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import type { Mkopo } from 'mkopo-test';
-import { expectAccessible } from '../accessibility';
+import { expectAccessible, inEachLook } from '../accessibility';
 import { expect, test } from '../test';
 
 /** Pays out a pending loan as the supervisor. */
@@ -16,10 +16,7 @@ const rows = (page: Page) => page.getByRole('table', { name: 'Transactions' }).g
 const rowOf = (page: Page, { mpesa_ref: reference }: { mpesa_ref: string }) =>
   page.getByRole('row', { name: new RegExp(reference) });
 
-test('REQ-275 REQ-288 REQ-298 a payout is found by id, loan id, reference and performer', async ({
-  page,
-  mkopo,
-}) => {
+test('REQ-275 REQ-288 REQ-298 a payout is found by reference and performer', async ({ page, mkopo }) => {
   const paid = await test.step('a supervisor pays a loan out', () => payOut(mkopo));
   await mkopo.signIn(page, 'agent');
 
@@ -36,17 +33,13 @@ test('REQ-275 REQ-288 REQ-298 a payout is found by id, loan id, reference and pe
   });
 
   const search = page.getByPlaceholder('Search transactions...');
-  for (const [field, text] of [
-    ['id', paid.id],
-    ['loan id', paid.loan_id.toLowerCase()],
-    ['reference', paid.mpesa_ref.toLowerCase()],
-  ] as const)
-    await test.step(`search by ${field}`, async () => {
-      await search.fill(text);
-      await expect(page.getByText('1 transaction(s) found', { exact: true })).toBeVisible();
-      await expect(rowOf(page, paid)).toBeVisible();
-      await expect(page).toHaveURL(`/transactions?search=${encodeURIComponent(text)}`);
-    });
+  await test.step('search by reference', async () => {
+    const text = paid.mpesa_ref.toLowerCase();
+    await search.fill(text);
+    await expect(page.getByText('1 transaction(s) found', { exact: true })).toBeVisible();
+    await expect(rowOf(page, paid)).toBeVisible();
+    await expect(page).toHaveURL(`/transactions?search=${text}`);
+  });
 
   await test.step('search by the performer’s name, key by key', async () => {
     await search.fill('');
@@ -69,7 +62,7 @@ test('REQ-275 REQ-288 REQ-298 a payout is found by id, loan id, reference and pe
   });
 });
 
-test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, with pointer and keyboard', async ({
+test('REQ-291 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, with pointer and keyboard', async ({
   page,
   mkopo,
 }) => {
@@ -95,16 +88,11 @@ test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, 
     await expectAccessible(page);
   });
 
-  await test.step('size and status return to page 1', async () => {
-    await page.getByRole('combobox', { name: 'Rows per page' }).click();
-    await page.getByRole('option', { name: '25 / page' }).click();
-    await expect(page.getByText('Showing 1 to 25 of 60 results')).toBeVisible();
-    await pages.getByRole('button', { name: 'Next page' }).click();
-    await expect(page.getByText('Showing 26 to 50 of 60 results')).toBeVisible();
+  await test.step('a status returns to page 1', async () => {
     await page.getByRole('combobox', { name: 'Status' }).click();
     await page.getByRole('option', { name: 'Failed' }).click();
     await expect(page.getByText(/^Showing 1 to/)).toBeVisible();
-    await expect(page).toHaveURL('/transactions?size=25&status=failed');
+    await expect(page).toHaveURL('/transactions?status=failed');
   });
 
   await test.step('the reason of a failure is shown on focus, and Escape hides it', async () => {
@@ -129,38 +117,29 @@ test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, 
     await page.getByRole('link', { name: 'Pending Loans' }).click();
     await expect(page.getByRole('heading', { level: 1, name: 'Pending Disbursements' })).toBeVisible();
     await page.goBack();
-    await expect(page).toHaveURL('/transactions?size=25&status=failed');
+    await expect(page).toHaveURL('/transactions?status=failed');
     await expect(page.getByText(/^Showing 1 to/)).toBeVisible();
   });
 });
 
-for (const [width, height] of [
-  [1280, 860],
-  [375, 812],
-  [320, 640],
-] as const)
-  for (const colorScheme of ['light', 'dark'] as const)
-    test.describe(`${width} px wide, ${colorScheme}`, () => {
-      test.use({ viewport: { width, height }, colorScheme });
-
-      test('history and reports are accessible and never scroll sideways', async ({ page, mkopo }) => {
-        test.slow();
-        await mkopo.signIn(page, 'agent');
-        for (const [address, text] of [
-          ['/transactions', 'Showing 1 to 7 of 60 results'],
-          ['/transactions?search=no-match', 'No transactions found'],
-          ['/reports', 'Chart visualization will be implemented here'],
-        ] as const)
-          await test.step(address, async () => {
-            await page.goto(address);
-            await expect(page.getByText(text)).toBeVisible();
-            await expectAccessible(page);
-            expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-              width,
-            );
-          });
+test('history and reports are accessible and never scroll sideways', async ({ page, mkopo }) => {
+  test.slow();
+  await mkopo.signIn(page, 'agent');
+  for (const [address, text] of [
+    ['/transactions', 'Showing 1 to 7 of 60 results'],
+    ['/transactions?search=no-match', 'No transactions found'],
+    ['/reports', 'Chart visualization will be implemented here'],
+  ] as const)
+    await test.step(address, async () => {
+      await page.goto(address);
+      await inEachLook(page, async () => {
+        await expect(page.getByText(text)).toBeVisible();
+        await expectAccessible(page);
+        const isWider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        expect(isWider).toBe(false);
       });
     });
+});
 
 test('at 1280 px no name, date, amount, status or reference wraps', async ({ page, mkopo }) => {
   await page.setViewportSize({ width: 1280, height: 860 });

@@ -1,6 +1,5 @@
 import type { Page, Request } from '@playwright/test';
 import { PASSWORD } from 'mkopo-test';
-import { expectAccessible } from '../accessibility';
 import { expectTidyLayout } from '../layout';
 import { expect, test } from '../test';
 
@@ -63,7 +62,6 @@ for (const [label, width, colorScheme] of [
           await page.goto(address);
           await expect(heading(page, name)).toBeVisible();
           await page.waitForLoadState('networkidle');
-          await expectAccessible(page);
           await expectTidyLayout(page);
           expect(await shifts(page)).toEqual([]);
         });

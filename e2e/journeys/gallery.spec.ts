@@ -1,14 +1,12 @@
 import type { Locator, Page } from '@playwright/test';
-import { expectAccessible, isStill } from '../accessibility';
+import { expectAccessible, inEachLook, isStill } from '../accessibility';
 import { expectTidyLayout } from '../layout';
 import { expect, test } from '../test';
 
-const THEMES = ['light', 'dark'] as const;
-
 /** The page with everything that it draws. */
-async function open(page: Page, theme: (typeof THEMES)[number], width = 1280) {
+async function open(page: Page, theme: 'light' | 'dark') {
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-  await page.setViewportSize({ width, height: 900 });
+  await page.setViewportSize({ width: 1280, height: 900 });
   await page.goto('/kit/gallery/');
   await expect(page.getByRole('heading', { level: 1, name: /^Parts of mfe-kit \d/ })).toBeVisible();
   await expect(state(page, 'QueryStates: Read').getByText('Wanjiku Kamau')).toBeVisible();
@@ -17,17 +15,13 @@ async function open(page: Page, theme: (typeof THEMES)[number], width = 1280) {
 
 const state = (page: Page, name: string) => page.locator(`[data-preview="${name}"]`);
 
-for (const theme of THEMES)
-  test(`the gallery of the kit’s parts is accessible and fits narrow and wide windows, ${theme}`, async ({
-    page,
-  }) => {
-    for (const width of [1280, 375])
-      await test.step(`${width} px`, async () => {
-        await open(page, theme, width);
-        await expectAccessible(page);
-        await expectTidyLayout(page);
-      });
+test('the gallery of the kit’s parts is accessible and fits narrow and wide windows', async ({ page }) => {
+  await open(page, 'light');
+  await inEachLook(page, async () => {
+    await expectAccessible(page);
+    await expectTidyLayout(page);
   });
+});
 
 /** States that a part has only while it is used. */
 const USED: [string, string, (preview: Locator) => Promise<unknown>][] = [
@@ -53,8 +47,8 @@ test('every part looks as recorded in each of its states, light and dark', async
   );
 });
 
-/** The looks of all parts, each below its name. */
-async function looksOf(page: Page, theme: (typeof THEMES)[number]) {
+/** The looks of all parts, each below its name; of a part that is used, what differs from those before. */
+async function looksOf(page: Page, theme: 'light' | 'dark') {
   await open(page, theme);
   const looks: string[] = [];
   for (const preview of await page.locator('[data-preview]').all()) {
@@ -62,9 +56,11 @@ async function looksOf(page: Page, theme: (typeof THEMES)[number]) {
     looks.push(`# ${name}`, ...(await preview.evaluate(look)), '');
   }
   for (const [name, how, use] of USED) {
+    const before = await state(page, name).evaluate(look);
     await use(state(page, name));
     await page.waitForFunction(isStill);
-    looks.push(`# ${name}, ${how}`, ...(await state(page, name).evaluate(look)), '');
+    const used = await state(page, name).evaluate(look);
+    looks.push(`# ${name}, ${how}`, ...used.filter((line) => !before.includes(line)), '');
     await page.keyboard.press('Escape');
   }
   for (const [name, role] of [
@@ -83,13 +79,21 @@ async function looksOf(page: Page, theme: (typeof THEMES)[number]) {
   return looks;
 }
 
-/** The looks in both themes as one: a property that the dark theme changes has its value there behind an arrow. */
+/**
+ * The looks in both themes as one: a property that the dark theme changes has its value there behind an arrow. Lines
+ * that repeat the one before are counted.
+ */
 function sideBySide(light: string[], dark: string[]): string[] {
   expect(dark).toHaveLength(light.length);
-  return light.map((line, index) => {
+  const lines = light.map((line, index) => {
     const [own, other] = [line.split(' | '), dark[index]!.split(' | ')];
     if (own.length !== other.length) return `${line} → ${dark[index]}`;
     return own.map((part, at) => (part === other[at] ? part : `${part} → ${other[at]}`)).join(' | ');
+  });
+  return lines.flatMap((line, index) => {
+    if (line === lines[index - 1]) return [];
+    const end = lines.findIndex((other, at) => at > index && other !== line);
+    return end - index > 1 ? `${line} (${end - index} times)` : line;
   });
 }
 
@@ -115,8 +119,9 @@ test('the gallery works with the keyboard alone, and its code can be copied', as
 });
 
 /**
- * Runs in the page: the looks of an element and of all elements in it, a line each. Only properties that do
- * not depend on the fonts of the machine: colors, borders, distances, and the sizes of elements without text.
+ * Runs in the page: the looks of an element and of all elements in it, a line for each that has looks of its own. Only
+ * properties that do not depend on the fonts of the machine: colors, borders, distances, and the sizes of elements
+ * without text.
  */
 function look(root: Element): string[] {
   const lines: string[] = [];
@@ -129,7 +134,8 @@ function look(root: Element): string[] {
     const size = element.textContent ? [] : [sizeOf(element)];
     const role = element.getAttribute('role');
     const name = `${'  '.repeat(depth)}${element.tagName.toLowerCase()}${role ? `[${role}]` : ''}`;
-    lines.push([name, ...size, ...propertiesOf(style, parent)].filter(Boolean).join(' | '));
+    const looks = [...size, ...propertiesOf(style, parent)].filter(Boolean);
+    if (depth === 0 || looks.length > 0) lines.push([name, ...looks].join(' | '));
     for (const pseudo of ['::before', '::after']) {
       const drawn = getComputedStyle(element, pseudo);
       if (!/^(none|normal)$/.test(drawn.content) && drawn.display !== 'none')

@@ -1,19 +1,14 @@
-import { expectAccessible } from '../accessibility';
+import { expectAccessible, inEachLook } from '../accessibility';
 import { expectTidyLayout } from '../layout';
 import { expect, test } from '../test';
 
-for (const colorScheme of ['light', 'dark'] as const)
-  test(`the page of the kits is accessible and fits narrow and wide windows, ${colorScheme}`, async ({
-    page,
-  }) => {
-    await page.emulateMedia({ colorScheme });
-    await page.goto('/kit/');
-    for (const width of [1280, 375]) {
-      await page.setViewportSize({ width, height: 900 });
-      await expectAccessible(page);
-      await expectTidyLayout(page);
-    }
+test('the page of the kits is accessible and fits narrow and wide windows', async ({ page }) => {
+  await page.goto('/kit/');
+  await inEachLook(page, async () => {
+    await expectAccessible(page);
+    await expectTidyLayout(page);
   });
+});
 
 test('the page of the kits has commands with the address of the portal, to copy', async ({
   page,

@@ -1,40 +1,10 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible, isStill } from '../accessibility';
+import { confirmPayout, openLoan } from '../acts';
 import { expect, test } from '../test';
-
-/** Opens the first pending loan whose row has this text. */
-async function openLoan(page: Page, text: string | RegExp) {
-  await page.getByRole('link', { name: 'Pending Loans' }).click();
-  const row = page.getByRole('row').filter({ hasText: text }).first();
-  await row.getByRole('link', { name: 'View Details' }).click();
-  await expect(page.getByRole('heading', { level: 1, name: 'Loan Details' })).toBeVisible();
-}
-
-async function confirm(page: Page) {
-  await page.getByRole('button', { name: 'Disburse Loan' }).click();
-  await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
-}
 
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
 const card = (page: Page, name: string) => page.getByRole('region', { name });
-
-test('REQ-229 REQ-241 REQ-267 after a payout the page, a reload and Back show the loan as disbursed', async ({
-  page,
-  mkopo,
-}) => {
-  await mkopo.signIn(page, 'agent');
-  await openLoan(page, 'KES 75,000');
-  await confirm(page);
-  await expect(dialog(page, 'Disbursement Successful')).toBeHidden();
-  await expect(page.locator('[data-notice]')).toBeFocused();
-  await expect(card(page, 'Disbursement Information')).toContainText(/[A-Z]{2}[1-9A-V][A-Z0-9]{7}/);
-  await page.reload();
-  await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
-  await expect(card(page, 'Disbursement Information')).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Disburse Loan' })).toBeHidden();
-  await page.getByRole('button', { name: 'Back', exact: true }).click();
-  await expect(page.getByText('23 loan(s) pending disbursement')).toBeVisible();
-});
 
 test('an accepted payout is called submitted, and the page shows the success once it is confirmed', async ({
   page,
@@ -44,7 +14,7 @@ test('an accepted payout is called submitted, and the page shows the success onc
   await mkopo.mobileMoney.change({ latency_ms: 60_000 });
   await mkopo.signIn(page, 'agent');
   await openLoan(page, 'KES 25,000');
-  await confirm(page);
+  await confirmPayout(page);
   const submitted = dialog(page, 'Disbursement Submitted');
   await expect(submitted).toContainText('Transaction ID: Pending...', { timeout: 15_000 });
   await expect(submitted).toContainText(
@@ -97,13 +67,13 @@ test('two tabs pay the same loan once, and the second one shows it as disbursed'
   await second.goto('/');
   await openLoan(second, 'KES 25,000');
 
-  await confirm(page);
+  await confirmPayout(page);
   await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
   const text = (await card(page, 'Disbursement Information').textContent()) ?? '';
   const reference = /[A-Z]{2}[1-9A-V][A-Z0-9]{7}/.exec(text)?.[0];
   expect(reference).toBeDefined();
 
-  await confirm(second);
+  await confirmPayout(second);
   await expect(dialog(second, 'Disbursement Failed')).toContainText('This loan has already been disbursed.');
   await second.getByRole('button', { name: 'Close' }).click();
   await expect(second.getByText('Disbursed', { exact: true })).toBeVisible();
@@ -120,7 +90,7 @@ test('a lost answer: the page says that the loan is paid, and has asked once', a
   // The dialog closes by itself, so it is waited for before the click.
   await Promise.all([
     expect(dialog(page, 'Disbursement Successful')).toContainText(/Transaction ID: [A-Z]{2}/),
-    confirm(page),
+    confirmPayout(page),
   ]);
   expect((await lost).failure()?.errorText, 'what the page is told').toMatch(/^net::ERR_/);
   await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { APIResponse, Locator, Page, Route } from '@playwright/test';
-import { PASSWORD } from 'mkopo-test';
 import { expectAccessible } from '../accessibility';
+import { signInHere } from '../acts';
 import { BINARY } from '../binary';
 import { expect, test as base } from '../test';
 
@@ -110,6 +110,9 @@ function storeSession() {
   localStorage.setItem('user', JSON.stringify(user));
 }
 
+/** Runs in the page: its tab remembers which builds it refused. */
+const forgetRefusals = () => sessionStorage.clear();
+
 /** Passes files on with one more space. Each is fetched once: the portal does not wait long when it reads one again. */
 function changeOnItsWay() {
   const fetched = new Map<string, APIResponse>();
@@ -140,7 +143,9 @@ test('a new build of a slice is offered in the open portal, and again when it is
   const notice = page.getByText('A new version is available');
 
   await test.step('a pipeline publishes it; the page offers it, and shows it after Reload', async () => {
-    expect(await pipeline('publish', await build('0.2.0'))).toBe('mfe-loans 0.2.0 is published; it is live.');
+    const folder = await build('0.2.0');
+    expect(await pipeline('publish', folder)).toBe('mfe-loans 0.2.0 is published; it is live.');
+    expect(await pipeline('publish', folder)).toBe('mfe-loans 0.2.0 was already published; it is live.');
     await expect(notice).toBeHidden();
     await waitAMinute(page);
     await expect(notice).toBeVisible();
@@ -173,6 +178,9 @@ test('a new build of a slice is offered in the open portal, and again when it is
       expect.stringMatching(/^mfe-loans\t0\.2\.0\t-\tpublished\t.*\tjourneys$/),
       'mfe-loans\t0.1.0\tlive\tbundled\t-\t-',
     ]);
+    expect(await pipeline('publish', await build('0.3.0'), '--plan', '99:10m,100')).toBe(
+      'mfe-loans 0.3.0 is published; 99% of browsers get it, the others 0.1.0.',
+    );
   });
 });
 
@@ -180,6 +188,9 @@ test.describe('when the live build of a slice', () => {
   test.use({ expectedError: /./ });
 
   const LIVE = '**/slices/mfe-loans/0.2.0/';
+  const CHANGED = 'Its code is not the published one';
+  const OTHER_REACT = /It was built for react \^20\.0\.0; this shell has 19\./;
+
   const breaks: [string, string, (route: Route) => unknown, string][] = [
     ['is missing', '*', (route) => route.fulfill({ status: 404 }), 'Its manifest could not be loaded'],
     ['can’t be reached', '*.js', (route) => route.abort(), 'Its code could not be loaded'],
@@ -190,13 +201,30 @@ test.describe('when the live build of a slice', () => {
       'Its code',
     ],
     ['differs from the published one', '*.json', changeOnItsWay(), 'is not the published one'],
+    ['has a changed remoteEntry.js', 'remoteEntry.js', changeOnItsWay(), CHANGED],
+    ['has a changed slice.js', 'slice.*.js', changeOnItsWay(), CHANGED],
   ];
+
+  /** The row of mfe-loans in About. */
+  async function aboutLoans(page: Page) {
+    await page.getByRole('link', { name: 'Settings' }).click();
+    const about = page.getByRole('region', { name: 'About' });
+    await about.getByText('Parts of this page').click();
+    return about.getByRole('row', { name: /^mfe-loans/ });
+  }
+
   test('fails, the previous one is loaded, and About shows the reason', async ({
     page,
     pipeline,
     build,
     mkopo,
   }) => {
+    test.slow();
+    const requireReact20 = ({ shared }: Manifest) => {
+      for (const one of shared) if (one.name === 'react') one.requiredVersion = '^20.0.0';
+    };
+    const other = await build('0.2.0', { manifest: requireReact20 });
+    await expect(pipeline('publish', other)).rejects.toThrow(OTHER_REACT);
     await pipeline('publish', await build('0.2.0'));
     await mkopo.signIn(page, 'agent');
     for (const [what, files, handle, reason] of breaks)
@@ -204,52 +232,55 @@ test.describe('when the live build of a slice', () => {
         await page.route(LIVE + files, handle);
         await page.goto('/');
         await expect(dashboard(page, OLD)).toBeVisible();
-        await page.getByRole('link', { name: 'Settings' }).click();
-        const about = page.getByRole('region', { name: 'About' });
-        await about.getByText('Parts of this page').click();
-        const row = about.getByRole('row', { name: /^mfe-loans/ });
+        const row = await aboutLoans(page);
         await expect(row).toContainText('Previous version: 0.2.0 could not be loaded');
         await expect(row).toContainText(reason);
         await page.unroute(LIVE + files);
+        await page.evaluate(forgetRefusals);
       });
+
+    await test.step('needs a library version that a later shell does not have', async () => {
+      const manifest = await readFile(join(other, 'mf-manifest.json'), 'utf8');
+      await page.route(`${LIVE}mf-manifest.json`, (route) =>
+        route.fulfill({ contentType: 'application/json', body: manifest }),
+      );
+      await page.route('**/slices.json', async (route) => {
+        const response = await route.fetch();
+        const list = (await response.json()) as { slices: Record<string, { integrity: string }> };
+        list.slices['mfe-loans']!.integrity = integrityOf(manifest);
+        await route.fulfill({ response, json: list });
+      });
+      await page.goto('/');
+      await expect(dashboard(page, OLD)).toBeVisible();
+      await expect(await aboutLoans(page)).toContainText(OTHER_REACT);
+    });
   });
 
-  for (const [what, files] of [
-    ['script', 'pending-loans.*.js'],
-    ['style', 'pending-loans.*.css'],
-  ] as const)
-    test(`has a screen whose ${what} was changed, a panel is shown and Retry loads the previous one`, async ({
-      page,
-      pipeline,
-      build,
-      mkopo,
-    }) => {
-      await pipeline('publish', await build('0.2.0'));
-      await page.route(LIVE + files, changeOnItsWay());
-      await mkopo.signIn(page, 'agent');
-      await expect(dashboard(page, NEW)).toBeVisible();
-      await page.getByRole('link', { name: 'Pending Loans' }).click();
-      const screen = page.getByRole('main');
-      await expect(screen.getByText('Its code is not the published one')).toBeVisible();
-      await screen.getByRole('button', { name: 'Retry' }).click();
-      await expect(page.getByRole('heading', { level: 1, name: 'Pending Disbursements' })).toBeVisible();
-      await page.getByRole('link', { name: 'Settings' }).click();
-      await expect(page.getByRole('region', { name: 'About' })).toContainText(
-        'Previous version: 0.2.0 could not be loaded: Its code is not the published one',
-      );
-    });
-
-  for (const file of ['remoteEntry.js', 'slice.*.js'])
-    test(`has a changed ${file}, the previous one is loaded`, async ({ page, pipeline, build, mkopo }) => {
-      await pipeline('publish', await build('0.2.0'));
-      await page.route(LIVE + file, changeOnItsWay());
-      await mkopo.signIn(page, 'agent');
-      await expect(dashboard(page, OLD)).toBeVisible();
-      await page.getByRole('link', { name: 'Settings' }).click();
-      await expect(page.getByRole('region', { name: 'About' })).toContainText(
-        'Previous version: 0.2.0 could not be loaded: Its code is not the published one',
-      );
-    });
+  test('has a screen whose script or style was changed, a panel is shown and Retry loads the previous one', async ({
+    page,
+    pipeline,
+    build,
+    mkopo,
+  }) => {
+    await pipeline('publish', await build('0.2.0'));
+    await mkopo.signIn(page, 'agent');
+    for (const files of ['pending-loans.*.js', 'pending-loans.*.css'])
+      await test.step(files, async () => {
+        await page.route(LIVE + files, changeOnItsWay());
+        await page.goto('/');
+        await expect(dashboard(page, NEW)).toBeVisible();
+        await page.getByRole('link', { name: 'Pending Loans' }).click();
+        const screen = page.getByRole('main');
+        await expect(screen.getByText(CHANGED)).toBeVisible();
+        await screen.getByRole('button', { name: 'Retry' }).click();
+        await expect(heading(page, OLD)).toBeVisible();
+        await expect(await aboutLoans(page)).toContainText(
+          `Previous version: 0.2.0 could not be loaded: ${CHANGED}`,
+        );
+        await page.unroute(LIVE + files);
+        await page.evaluate(forgetRefusals);
+      });
+  });
 
   test('does not respond, it times out and the previous one is loaded', async ({ page, pipeline, build }) => {
     await pipeline('publish', await build('0.2.0'));
@@ -268,52 +299,6 @@ test.describe('when the live build of a slice', () => {
     }).toPass();
   });
 
-  test('needs a library version that the shell does not have, it is not published', async ({
-    page,
-    pipeline,
-    build,
-    mkopo,
-  }) => {
-    const manifest = ({ shared }: Manifest) => {
-      for (const one of shared) if (one.name === 'react') one.requiredVersion = '^20.0.0';
-    };
-    await expect(pipeline('publish', await build('0.2.0', { manifest }))).rejects.toThrow(
-      /It was built for react \^20\.0\.0; this shell has 19\./,
-    );
-    await mkopo.signIn(page, 'agent');
-    await expect(dashboard(page, OLD)).toBeVisible();
-  });
-
-  test('needs a library version that a later shell does not have, it is rejected with the reason', async ({
-    page,
-    pipeline,
-    build,
-    mkopo,
-  }) => {
-    const folder = await build('0.2.0');
-    await pipeline('publish', folder);
-    const manifest = (await readFile(join(folder, 'mf-manifest.json'), 'utf8')).replace(
-      /("name":"react",.*?"requiredVersion":")[^"]*/,
-      '$1^20.0.0',
-    );
-    await page.route(`${LIVE}mf-manifest.json`, (route) =>
-      route.fulfill({ contentType: 'application/json', body: manifest }),
-    );
-    await page.route('**/slices.json', async (route) => {
-      const response = await route.fetch();
-      const list = (await response.json()) as { slices: Record<string, { integrity: string }> };
-      const loans = list.slices['mfe-loans'];
-      if (loans) loans.integrity = integrityOf(manifest);
-      await route.fulfill({ response, json: list });
-    });
-    await mkopo.signIn(page, 'agent');
-    await expect(dashboard(page, OLD)).toBeVisible();
-    await page.getByRole('link', { name: 'Settings' }).click();
-    await expect(page.getByRole('region', { name: 'About' })).toContainText(
-      /It was built for react \^20\.0\.0; this shell has 19\./,
-    );
-  });
-
   test('fails and so does the previous one, a panel is shown and the rest works', async ({
     page,
     pipeline,
@@ -322,9 +307,7 @@ test.describe('when the live build of a slice', () => {
     await pipeline('publish', await build('0.2.0'));
     await page.route('**/slices/mfe-loans/**', (route) => route.fulfill({ status: 500 }));
     await page.goto('/login');
-    await page.getByLabel('Email').fill('agent@mkopo.test');
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInHere(page);
     await expect(page.getByText('mfe-loans 0.2.0')).toBeVisible();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Transactions' }).click();
@@ -336,99 +319,58 @@ test.describe('when the live build of a slice', () => {
   });
 });
 
-test('two pipelines publish at once: both slices are live; of two builds of one version, one is', async ({
-  page,
-  pipeline,
-  build,
-  mkopo,
-}) => {
-  const [loans, history, one, other] = await Promise.all([
-    build('0.2.0'),
-    build('0.2.0', { slice: 'mfe-transactions' }),
-    build('0.3.0', { title: 'One' }),
-    build('0.3.0', { title: 'Other' }),
-  ]);
-  await Promise.all([pipeline('publish', loans), pipeline('publish', history)]);
-  const both = await Promise.allSettled([pipeline('publish', one), pipeline('publish', other)]);
-  const refused = both.filter((result) => result.status === 'rejected');
-  expect(refused).toHaveLength(1);
-  expect(String(refused[0]?.reason)).toContain('This version was already published with different files.');
-  expect(await pipeline('publish', both[0].status === 'fulfilled' ? one : other)).toBe(
-    'mfe-loans 0.3.0 was already published; it is live.',
-  );
-  await mkopo.signIn(page, 'agent');
-  await expect(dashboard(page, both[0].status === 'fulfilled' ? 'One' : 'Other')).toBeVisible();
-});
-
 const CORS = { 'access-control-allow-origin': '*' };
 
-test('?slice= loads a developer’s build in this tab until it is ended', async ({
-  page,
-  build,
-  host,
-  mkopo,
-}) => {
-  const address = await host(await build('0.9.0'), CORS);
-  await mkopo.signIn(page, 'agent');
-  await page.goto(`/?slice=mfe-loans@${address}`);
-  await expect(dashboard(page, NEW)).toBeVisible();
-  await expect(page).toHaveURL(/\/$/);
-  const notice = page.getByText('Not the live build: mfe-loans');
-  await expect(notice).toBeVisible();
-  await page.reload();
-  await expect(dashboard(page, NEW)).toBeVisible();
-  await page.getByRole('button', { name: 'Overrides' }).click();
-  const panel = page.getByRole('dialog', { name: 'Slice overrides' });
-  await expect(panel.getByRole('listitem')).toContainText(`mfe-loans${address}`);
-  await expectAccessible(page);
-  await panel.getByRole('button', { name: 'End override of mfe-loans' }).click();
-  await expect(dashboard(page, OLD)).toBeVisible();
-  await expect(notice).toBeHidden();
-});
-
-test('?slice= loads a published build that is not live', async ({ page, build, pipeline, mkopo }) => {
-  expect(await pipeline('publish', await build('0.2.0'), '--hold')).toBe(
-    'mfe-loans 0.2.0 is published; 0.1.0 is live.',
-  );
-  await mkopo.signIn(page, 'agent');
-  await expect(dashboard(page, OLD)).toBeVisible();
-  await page.goto('/?slice=mfe-loans@0.2.0');
-  await expect(dashboard(page, NEW)).toBeVisible();
-});
-
-test.describe('a version that was never published', () => {
+test.describe('?slice=', () => {
   test.use({ expectedError: /./ });
 
-  test('is named in place of the screens, with a button that opens the overrides', async ({
+  test('loads a build that is not live in this tab until it is ended, and names one that does not exist', async ({
     page,
-    mkopo,
-  }) => {
-    await mkopo.signIn(page, 'agent');
-    await page.goto('/?slice=mfe-loans@9.9.9');
-    const screen = page.getByRole('main');
-    await expect(screen.getByText('This version does not exist on the server')).toBeVisible();
-    await screen.getByRole('button', { name: 'Overrides' }).click();
-    await page.getByRole('button', { name: 'End override of mfe-loans' }).click();
-    await expect(dashboard(page, OLD)).toBeVisible();
-  });
-});
-
-test.describe('where overrides are not allowed', () => {
-  test.use({ settings: { MKOPO_SLICE_OVERRIDE: 'false' } });
-
-  test('?slice= is rejected with a message, and the policy blocks it', async ({
-    page,
+    pipeline,
     build,
     host,
     mkopo,
   }) => {
-    const address = await host(await build('0.9.0'), CORS);
+    const notice = page.getByText('Not the live build: mfe-loans');
+    const panel = page.getByRole('dialog', { name: 'Slice overrides' });
+    const end = async () => {
+      await panel.getByRole('button', { name: 'End override of mfe-loans' }).click();
+      await expect(dashboard(page, OLD)).toBeVisible();
+      await expect(notice).toBeHidden();
+    };
     await mkopo.signIn(page, 'agent');
-    await page.goto(`/?slice=mfe-loans@${address}`);
-    await expect(dashboard(page, OLD)).toBeVisible();
-    await expect(page.getByText('this portal loads its live slices only')).toBeVisible();
-    const policy = (await fetch(mkopo.url)).headers.get('content-security-policy');
-    expect(policy).toContain("connect-src 'self';");
+
+    await test.step('a developer’s build', async () => {
+      const address = await host(await build('0.9.0'), CORS);
+      await page.goto(`/?slice=mfe-loans@${address}`);
+      await expect(dashboard(page, NEW)).toBeVisible();
+      await expect(page).toHaveURL(/\/$/);
+      await expect(notice).toBeVisible();
+      await page.reload();
+      await expect(dashboard(page, NEW)).toBeVisible();
+      await page.getByRole('button', { name: 'Overrides' }).click();
+      await expect(panel.getByRole('listitem')).toContainText(`mfe-loans${address}`);
+      await expectAccessible(page);
+      await end();
+    });
+
+    await test.step('a version that was never published', async () => {
+      await page.goto('/?slice=mfe-loans@9.9.9');
+      const screen = page.getByRole('main');
+      await expect(screen.getByText('This version does not exist on the server')).toBeVisible();
+      await screen.getByRole('button', { name: 'Overrides' }).click();
+      await end();
+    });
+
+    await test.step('one that is published and held back', async () => {
+      expect(await pipeline('publish', await build('0.2.0'), '--hold')).toBe(
+        'mfe-loans 0.2.0 is published; 0.1.0 is live.',
+      );
+      await page.goto('/');
+      await expect(dashboard(page, OLD)).toBeVisible();
+      await page.goto('/?slice=mfe-loans@0.2.0');
+      await expect(dashboard(page, NEW)).toBeVisible();
+    });
   });
 });
 
@@ -523,27 +465,4 @@ test.describe('a build that crashes', () => {
       await expectAccessible(page);
     });
   });
-});
-
-test('a healthy build is promoted by its plan', async ({ page, pipeline, build, mkopo }) => {
-  test.setTimeout(120_000);
-  await mkopo.signIn(page, 'agent');
-  expect(await pipeline('publish', await build('0.2.0'), '--plan', '99:10m,100')).toBe(
-    'mfe-loans 0.2.0 is published; 99% of browsers get it, the others 0.1.0.',
-  );
-  await openPages(page, '/pending-loans', heading(page, OLD), 1);
-  for (const name of ['one', 'two', 'three', 'four', 'five']) {
-    const { email } = await mkopo.staff.open({ email: `${name}@mkopo.test` });
-    const { token: session } = await mkopo.sessions.open(email);
-    const seen = { slice: 'mfe-loans', version: '0.2.0', outcome: 'loaded', ms: 300 };
-    const answer = await page.request.post('/slice-reports', {
-      headers: { origin: mkopo.url },
-      data: { session, reports: [seen] },
-    });
-    expect(answer.status()).toBe(204);
-  }
-  await mkopo.clock.advance('11m');
-  await expect.poll(() => pipeline('list'), { timeout: 15_000 }).toMatch(/mfe-loans\t0\.2\.0\tlive/);
-  await page.goto('/');
-  await expect(dashboard(page, NEW)).toBeVisible();
 });

@@ -2,9 +2,10 @@ import { copyFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { PASSWORD, type Mkopo } from 'mkopo-test';
+import type { Mkopo } from 'mkopo-test';
 import { startPortal } from 'mkopo-test/client';
-import { expectAccessible } from '../accessibility';
+import { expectAccessible, inEachLook } from '../accessibility';
+import { confirmPayout, signInHere } from '../acts';
 import { expectTidyLayout } from '../layout';
 import { expect, test } from '../test';
 
@@ -30,25 +31,11 @@ async function payOut(page: Page, customer: string) {
   await page.getByRole('link', { name: 'Pending Loans' }).click();
   await page.getByRole('searchbox', { name: 'Search pending loans' }).fill(customer);
   await page.getByRole('link', { name: 'View Details' }).first().click();
-  await page.getByRole('button', { name: 'Disburse Loan' }).click();
-  await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
+  await confirmPayout(page);
 }
 
 const card = (page: Page) => page.getByRole('region', { name: 'Story' });
 const step = (page: Page, text: RegExp) => card(page).getByRole('listitem').filter({ hasText: text });
-
-/** Runs a check in a wide light window, and in a narrow dark one. */
-async function inEachLook(page: Page, height: number, check: () => Promise<void>) {
-  for (const [colorScheme, width] of [
-    ['light', 1280],
-    ['dark', 375],
-  ] as const)
-    await test.step(`${colorScheme}, ${width} px`, async () => {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.setViewportSize({ width, height });
-      await check();
-    });
-}
 
 test('a guest opens a link, and the card ticks the steps of a refusal as they happen', async ({
   page,
@@ -68,7 +55,7 @@ test('a guest opens a link, and the card ticks the steps of a refusal as they ha
   await expect(page.getByRole('button', { name: 'Story, finished' })).toBeVisible();
   await card(page).getByRole('button', { name: 'Keep for 7 days' }).click();
   await expect(card(page).getByRole('button', { name: 'Keep for 7 days' })).toBeHidden();
-  await inEachLook(page, 800, () => expectAccessible(page));
+  await inEachLook(page, () => expectAccessible(page));
 
   await page.goto(`${mkopo.url}/open/unknown`);
   await expect(page.getByRole('heading', { name: 'This link is not known' })).toBeVisible();
@@ -121,9 +108,7 @@ test('a lost answer is found when the guest goes on, and the sandbox is taken al
   const { stop, url } = await startPortal({ MKOPO_FROM: file });
   try {
     await page.goto(`${url}/login`);
-    await page.getByLabel('Email').fill('agent@mkopo.test');
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInHere(page);
     await expect(page.getByRole('button', { name: 'Story, finished' })).toBeVisible();
   } finally {
     await stop();
@@ -154,7 +139,7 @@ test('the operator tells a story on the console, and makes a link there', async 
   await page.getByLabel('Story').selectOption('lost-answer');
   await page.getByRole('button', { name: 'Make a link' }).click();
   await expect(page.locator('#link')).toContainText('/open/');
-  await inEachLook(page, 900, async () => {
+  await inEachLook(page, async () => {
     await expectAccessible(page);
     await expectTidyLayout(page);
   });

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { type Mkopo, startPortal } from 'mkopo-test';
-import { expectAccessible } from '../accessibility';
+import { expectAccessible, inEachLook } from '../accessibility';
+import { confirmPayout, openLoan } from '../acts';
 import { expectTidyLayout } from '../layout';
 import { type Receiver, startReceiver, valuesOf } from '../receiver';
 import { expect, test } from '../test';
@@ -29,10 +30,8 @@ const withTwoServers = withReceiver.extend({
 /** Signs in and pays the first loan out that waits. */
 async function payOut(page: Page, mkopo: Mkopo) {
   await mkopo.signIn(page, 'agent');
-  await page.getByRole('link', { name: 'Pending Loans' }).click();
-  await page.getByRole('link', { name: 'View Details' }).first().click();
-  await page.getByRole('button', { name: 'Disburse Loan' }).click();
-  await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
+  await openLoan(page);
+  await confirmPayout(page);
   await expect(page.getByText(/has been successfully disbursed to/)).toBeVisible();
 }
 
@@ -92,12 +91,8 @@ test('a payout is found on the console, with its steps and statements', async ({
     await expect(trace.getByRole('cell', { name: step }).first()).toBeVisible();
   await trace.getByText('INTO payout').first().click();
   await expect(trace.getByLabel('Statement').filter({ hasText: 'INSERT INTO payout' }).first()).toBeVisible();
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of [1280, 375])
-      await test.step(`${colorScheme}, ${width} px`, async () => {
-        await console.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        await console.setViewportSize({ width, height: 900 });
-        await expectAccessible(console);
-        await expectTidyLayout(console);
-      });
+  await inEachLook(console, async () => {
+    await expectAccessible(console);
+    await expectTidyLayout(console);
+  });
 });

@@ -66,16 +66,19 @@ test('who has chosen nothing, or with a provider that keeps no preferences, has 
   expect(language.current).toBe('en');
 });
 
-test('the profile is in Swahili, and the language is chosen there', async () => {
+test('the profile is in Swahili, and the language is chosen there, beside what is typed', async () => {
   session.signIn(signedIn().user);
   await language.use('sw');
   answer('get', '/api/v1/profile', 200, profile());
   answer('get', PREFERENCES, 200, preferences({ language: 'sw' }));
   const saved = answer('put', '/api/v1/settings', 200, { preferences: preferences(), rules: null });
   const { user } = renderSlice(slice, '/profile');
+  await user.click(await screen.findByRole('button', { name: 'Hariri wasifu' }));
+  await user.type(screen.getByLabelText('Jina la kwanza'), ' A.');
   await user.click(await screen.findByLabelText('Lugha'));
   await user.click(await screen.findByRole('option', { name: 'English' }));
   await user.click(screen.getByRole('button', { name: 'Hifadhi mapendeleo' }));
   await waitFor(() => expect(saved[0]?.body).toMatchObject({ preferences: { language: 'en' } }));
   expect(session.state.user?.language).toBe('en');
+  expect(screen.getByLabelText(/^(Jina la kwanza|First Name)$/)).toHaveValue('Achieng A.');
 });

@@ -76,18 +76,6 @@ test('a call that is started for a screen answers a redirect to it, and no scree
   expect(started.size).toBe(0);
 });
 
-test('REQ-017 REQ-059 REQ-060 until the stored user is read, there is no redirect', async () => {
-  vi.resetModules();
-  const kit = await import('mfe-kit');
-  expect(kit.session.state.status).toBe('loading');
-  storeUser();
-  kit.session.start();
-  expect(kit.session.state.status).toBe('signed-in');
-  localStorage.clear();
-  kit.session.start();
-  expect(kit.session.state.status).toBe('signed-out');
-});
-
 test.for(['signed in', 'signed out'])(
   'REQ-026..028 an address that leads nowhere is not found, outside the layout, %s',
   async (who) => {
@@ -173,22 +161,12 @@ test('REQ-016 Back goes to sign-in too when it is pressed before sign-in is draw
   await act(() => router.navigate('/transactions'));
   await act(async () => {
     session.clear();
-    await vi.waitUntil(() => router.state.location.pathname === '/login');
+    await expect.poll(() => router.state.location.pathname).toBe('/login');
     await router.navigate(-1);
     expect(router.state.location.pathname).toBe('/settings');
   });
   expect(await heading('Sign in')).toBeVisible();
   expect(router.state.location).toMatchObject({ pathname: '/login', state: null });
-});
-
-test('signing out in another tab redirects to sign-in here', async () => {
-  storeUser();
-  const { router } = await open('/settings');
-  await heading('Settings');
-  localStorage.removeItem('user');
-  await act(() => Promise.resolve(window.dispatchEvent(new StorageEvent('storage', { key: 'user' }))));
-  expect(await heading('Sign in')).toBeVisible();
-  expect(router.state.location.pathname).toBe('/login');
 });
 
 test('after a navigation the focus is on the heading of the new page, but not on the first page', async () => {

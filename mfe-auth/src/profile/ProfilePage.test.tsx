@@ -65,6 +65,7 @@ test('REQ-340 Cancel leaves edit mode and restores the values', async () => {
   expect(button('Edit Profile')).toHaveFocus();
 });
 
+// S-65
 test('REQ-341 REQ-345 REQ-373 submit keeps the values on this page, and stores and sends nothing', async () => {
   const { user } = await open();
   const call = vi.spyOn(window, 'fetch');

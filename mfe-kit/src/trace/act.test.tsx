@@ -240,7 +240,7 @@ test('the first screen is opened since the page was requested, in the trace of t
   expect(window.__READS__.traceparent).toMatch(/^00-(?!a{32})/);
 });
 
-test('Retry reloads the page, which then tries again', async () => {
+test('REQ-195 REQ-199 REQ-297 Retry reloads the page, which then tries again', async () => {
   screenAct.open('/reports', false);
   const { user } = renderPart(<FailedState message="Failed" />);
   const reload = vi.fn();

@@ -38,28 +38,11 @@ test.for([
   expect(written(pageButtons(current, last))).toBe(shown);
 });
 
-test('REQ-305 REQ-306 REQ-307 REQ-308 every list of up to 60 pages has the buttons of the specification', () => {
-  const wrong = WINDOWS.filter(
-    ({ current, last }) => written(pageButtons(current, last)) !== shownBySpecification(current, last),
-  );
+test('REQ-304..308 every list of up to 60 pages has the buttons of the specification, at most 7', () => {
+  const wrong = WINDOWS.filter(({ current, last }) => {
+    const buttons = pageButtons(current, last);
+    return buttons.length > 7 || written(buttons) !== shownBySpecification(current, last);
+  });
   expect(wrong).toEqual([]);
   expect(WINDOWS).toHaveLength((60 * 61) / 2);
 });
-
-test.for(WINDOWS.filter(({ last }) => last <= 12 || last === 60))(
-  'REQ-304 page $current of $last: at most 7 places, both ends and the page itself, each once, in order',
-  ({ current, last }) => {
-    const buttons = pageButtons(current, last);
-    const pages = buttons.filter((button) => typeof button === 'number');
-    expect(buttons.length).toBeLessThanOrEqual(7);
-    expect(buttons).toHaveLength(Math.min(last, 7));
-    expect(pages).toEqual(expect.arrayContaining([1, current, last]));
-    expect(pages).toEqual([...new Set(pages)].sort((a, b) => a - b));
-    expect(pages.every((page) => page >= 1 && page <= last)).toBe(true);
-    // A gap never replaces a single page, which would fit in its place, or no page.
-    buttons.forEach((button, index) => {
-      if (typeof button === 'number') return;
-      expect(Number(buttons[index + 1]) - Number(buttons[index - 1])).toBeGreaterThan(2);
-    });
-  },
-);

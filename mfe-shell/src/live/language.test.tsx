@@ -56,17 +56,6 @@ test('a choice in Settings changes every screen at once', async () => {
   expect(JSON.parse(localStorage.getItem('user') ?? '')).toMatchObject({ language: 'sw' });
 });
 
-test('another device’s choice is followed', async () => {
-  storeAdmin();
-  answer('get', PREFERENCES, 200, preferences());
-  await open('/');
-  startLive();
-  await waitFor(() => expect(queryClient.getQueryData(queryKeys.preferences)).toBeDefined());
-  answer('get', PREFERENCES, 200, preferences({ language: 'sw' }));
-  followChanges(['settings']);
-  expect(await screen.findByRole('navigation', { name: 'Kuu' })).toBeVisible();
-});
-
 /** A slice's page with texts, a time and a field. */
 function Page() {
   const [typed, setTyped] = useState('');

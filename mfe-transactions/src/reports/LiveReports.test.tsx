@@ -200,10 +200,12 @@ test('a period without payouts says so', async () => {
 });
 
 test('while the report is loading there is a spinner, and the choices stay', async () => {
-  answer('get', REPORTS, 200, sampleReport(), { afterMs: 300 });
+  const held = hold();
+  answer('get', REPORTS, 200, sampleReport(), { until: held.back });
   renderSlice(slice, '/reports?period=today');
   expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
   expect(screen.getByText('Today')).toBeVisible();
+  held.release();
   await screen.findByText('Disbursement Trends');
 });
 
