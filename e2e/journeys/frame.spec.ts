@@ -238,3 +238,34 @@ test.describe('a part of the shell that fails to load', () => {
     await expect(heading(page, 'Dashboard')).toBeVisible();
   });
 });
+
+test.describe('a part that was opened offline', () => {
+  test.use({ expectedError: /^SliceFailure|Loading (CSS )?chunk/ });
+
+  test('is loaded once the connection is back, and on the next visit', async ({ context, page, mkopo }) => {
+    await mkopo.signIn(page, 'agent');
+    const isOffline = page.getByText('You are offline.');
+    const failed = heading(page, 'This part of the portal could not be loaded');
+    await page.getByRole('link', { name: 'Pending Loans' }).click();
+    const details = page.getByRole('link', { name: 'View Details' }).first();
+    await expect(details).toBeVisible();
+
+    await context.setOffline(true);
+    await expect(isOffline).toBeVisible();
+    await page.getByRole('link', { name: 'Transactions' }).click();
+    await expect(failed).toBeVisible();
+    await page.getByRole('link', { name: 'Pending Loans' }).click();
+    await context.setOffline(false);
+    await expect(isOffline).toBeHidden();
+    await page.getByRole('link', { name: 'Transactions' }).click();
+    await expect(heading(page, 'Transaction History')).toBeVisible();
+
+    await page.getByRole('link', { name: 'Pending Loans' }).click();
+    await context.setOffline(true);
+    await details.click();
+    await expect(failed).toBeVisible();
+    await expectAccessible(page);
+    await context.setOffline(false);
+    await expect(heading(page, 'Loan Details')).toBeVisible();
+  });
+});
