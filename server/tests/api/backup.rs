@@ -69,7 +69,7 @@ async fn a_backup_made_while_loans_are_paid_is_complete_and_can_be_restored() {
     let folder = tempfile::tempdir().unwrap();
     let file = copy_in(&folder);
     let forty = json!({ "count": 40, "loan": { "total_loan_amount": 1000 } });
-    let approved = app.console(Method::POST, "/loans", Some(forty)).await.json();
+    let approved = app.console(Method::POST, "/loans", forty).await.json();
     let supervisor = app.sign_in("supervisor").await;
     let pay_all = async {
         for loan in approved.as_array().unwrap() {

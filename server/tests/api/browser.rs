@@ -2,22 +2,29 @@
 
 use axum::{
     body::Body,
-    http::{Request, StatusCode, header},
+    http::{Request, header},
 };
 
-use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp};
+use crate::test_app::{Answer, TestApp};
 
 /// A browser that is signed in to the console.
-pub struct Browser<'a> {
-    app: &'a TestApp,
+pub struct Browser {
+    app: TestApp,
     pub cookie: String,
 }
 
-impl<'a> Browser<'a> {
-    pub async fn sign_in(app: &'a TestApp) -> Self {
-        let answer = app.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)])).await;
-        assert_eq!(answer.status, StatusCode::SEE_OTHER);
-        Self { app, cookie: cookie_of(&answer) }
+impl Browser {
+    /// A service, and a browser that is signed in to its console.
+    pub async fn start() -> (TestApp, Self) {
+        let app = TestApp::start().await;
+        let browser = Self::sign_in(&app).await;
+        (app, browser)
+    }
+
+    pub async fn sign_in(app: &TestApp) -> Self {
+        let answer = app.send(post("/console/sign-in", None, &[("token", &*app.console_token)])).await;
+        assert_eq!(answer.status, 303);
+        Self { app: app.clone(), cookie: cookie_of(&answer) }
     }
 
     /// The addresses and titles of all pages, from the navigation.
@@ -42,7 +49,7 @@ impl<'a> Browser<'a> {
     /// The text of an existing page.
     pub async fn read(&self, address: &str) -> String {
         let answer = self.get(address).await;
-        assert_eq!(answer.status, StatusCode::OK, "{address}");
+        assert_eq!(answer.status, 200, "{address}");
         words(&answer)
     }
 
@@ -59,7 +66,7 @@ impl<'a> Browser<'a> {
     /// Submits a form that must succeed; returns the text of the next page.
     pub async fn done(&self, address: &str, act: &str, typed: &[(&str, &str)]) -> String {
         let answer = self.send(address, act, typed).await;
-        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{address} {act} {typed:?}: {}", words(&answer));
+        assert_eq!(answer.status, 303, "{address} {act} {typed:?}: {}", words(&answer));
         let next = answer.headers[header::LOCATION].to_str().unwrap();
         assert!(next.starts_with(address), "{next}");
         self.read(next).await

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use base::clock::UnixMillis;
 use lending::{mobile_money::Outcome, outbox};
 use serde_json::json;
@@ -63,44 +63,40 @@ async fn counts_while<T>(
 
 #[tokio::test]
 async fn ending_sessions_touches_only_those_that_are_live() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     add(&app, SESSIONS, 3000, app.clock.now().minus(Duration::from_hours(12))).await;
     let ended = app.console(Method::POST, "/staff/agent@mkopo.test/expire", None).await.json();
     assert_eq!(ended, json!({"ended": 1}));
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
     assert_eq!(app.count("SELECT count(*) FROM session WHERE ended_at IS NOT NULL").await, 1);
 }
 
 #[tokio::test]
 async fn any_number_of_live_sessions_is_ended_in_several_transactions() {
     const LIVE: &str = "SELECT count(*) FROM session WHERE ended_at IS NULL";
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     add(&app, SESSIONS, 2999, app.clock.now().plus(Duration::from_hours(1))).await;
     let expire = app.console(Method::POST, "/staff/expire", None);
     let (ended, counts) = counts_while(&app, LIVE, 0, expire).await;
     assert_eq!(ended.json(), json!({"ended": 3000}));
     assert!(counts.len() > 2, "{counts:?}");
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
 }
 
 #[tokio::test]
 async fn sessions_that_expired_by_the_set_clock_only_are_ended_too() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "1d"})).await;
     app.console(Method::POST, "/staff/agent@mkopo.test/expire", None).await;
     app.set_console(Method::PUT, "/clock", json!({"now": app.clock.unset_now().to_string()})).await;
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
 }
 
 #[tokio::test]
 async fn old_keys_and_sessions_are_deleted_in_several_transactions() {
     const OLD_KEYS: &str = "SELECT count(*) FROM idempotency_key";
     const OLD_SESSIONS: &str = "SELECT count(*) FROM session WHERE session_id LIKE 'until-%'";
-    let app = TestApp::start_with(&["--session-minutes", "4320"]).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &["--session-minutes", "4320"]).await;
     app.next_outcomes(&[Outcome::Slow]).await;
     let open = agent.waiting_loan().await;
     assert_eq!(app.as_time_passes(agent.disburse_with_key(&open, "open")).await.status, 202);

@@ -9,7 +9,6 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use axum::http::Method;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use store::Connection;
@@ -91,6 +90,12 @@ fn the_compose_file_passes_each_setting_on_and_the_docs_describe_it() {
 fn settings_in(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
     words.filter(|word| word.starts_with("MKOPO_")).collect()
+}
+
+/// What a successful run prints.
+pub fn printed(output: Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// The one line that a failed run prints.
@@ -515,7 +520,7 @@ async fn the_files_of_the_service_are_for_its_user_only_whatever_the_umask() {
     service.wait().unwrap();
     assert!(is_ready);
     assert_eq!(mode(&folder), 0o700);
-    assert!(backed_up.status.success(), "{}", String::from_utf8_lossy(&backed_up.stderr));
+    printed(backed_up);
     assert_eq!(mode(&backup), 0o600);
     let names = ["console.token", "jwt.secret", "mkopo.db", "mkopo.db-shm", "mkopo.db-wal", "mkopo.db.lock"];
     assert_eq!(files, names.map(|name| (name.to_owned(), 0o600)));
@@ -535,9 +540,7 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     };
     assert_eq!(login().await.status, 404);
 
-    let added = add("Grace@Example.com").await;
-    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
-    assert_snapshot!(String::from_utf8_lossy(&added.stdout), @"grace@example.com can sign in.");
+    assert_snapshot!(printed(add("Grace@Example.com").await), @"grace@example.com can sign in.");
     assert_snapshot!(error_line(&add("grace@example.com").await), @"mkopo: grace@example.com already has an account");
     let answer = login().await;
     assert_eq!(answer.status, 200);
@@ -546,13 +549,13 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     assert_eq!(me().await.status, 200);
 
     let deactivated = command(&app, &["user", "deactivate", "grace@example.com"]).await;
-    assert_snapshot!(String::from_utf8_lossy(&deactivated.stdout), @"grace@example.com can no longer sign in.");
+    assert_snapshot!(printed(deactivated), @"grace@example.com can no longer sign in.");
     assert_eq!(me().await.status, 401, "at once, from another process");
     assert_eq!(login().await.failure().1, "account_inactive");
-    assert_snapshot!(String::from_utf8_lossy(&command(&app, &["user", "list"]).await.stdout), @"grace@example.com	Grace Wekesa	+254712345678	supervisor	inactive");
+    assert_snapshot!(printed(command(&app, &["user", "list"]).await), @"grace@example.com	Grace Wekesa	+254712345678	supervisor	inactive");
 
     let activated = command(&app, &["user", "activate", "grace@example.com"]).await;
-    assert_snapshot!(String::from_utf8_lossy(&activated.stdout), @"grace@example.com can sign in.");
+    assert_snapshot!(printed(activated), @"grace@example.com can sign in.");
     assert_eq!(me().await.status, 401, "ended sessions stay ended");
     assert_eq!(login().await.status, 200);
 }
@@ -564,10 +567,10 @@ async fn a_code_sent_before_the_account_was_deactivated_is_invalid() {
     let email = "agent@mkopo.test";
     app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await;
     let otp = app.newest_code("+254711000003").await;
-    assert!(command(&app, &["user", "deactivate", email]).await.status.success());
+    printed(command(&app, &["user", "deactivate", email]).await);
     let reset = json!({"email": email, "otp": otp, "new_password": "Kahawa-2026"});
     assert_eq!(app.post("/api/v1/auth/reset-password", reset.clone()).await.failure().1, "invalid_code");
-    assert!(command(&app, &["user", "activate", email]).await.status.success());
+    printed(command(&app, &["user", "activate", email]).await);
     assert_eq!(app.post("/api/v1/auth/reset-password", reset).await.failure().1, "invalid_code");
 }
 
@@ -612,7 +615,7 @@ async fn an_account_that_could_be_mistaken_for_another_is_not_added() {
     let said = String::from_utf8_lossy(&refused.stderr);
     let reason = "give a name of 1 to 64 characters that can be seen";
     assert!(!refused.status.success() && said.contains("--first-name") && said.contains(reason), "{said:?}");
-    let accounts = app.console(Method::GET, "/staff", None).await.json();
+    let accounts = app.read_console("/staff").await;
     assert_eq!(accounts.as_array().unwrap().len(), 4, "those of the demo");
 }
 
@@ -701,8 +704,7 @@ async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time()
     mkopo: [folder]/mkopo.db is in use by another mkopo, such as a running service; stop it first
     ");
     assert!(backup.status.success(), "a backup only reads: {}", String::from_utf8_lossy(&backup.stderr));
-    let added = add_user(&in_file, &added, "Kahawa-2026\n").await;
-    assert!(added.status.success(), "{added:?}");
+    printed(add_user(&in_file, &added, "Kahawa-2026\n").await);
 }
 
 /// `nohup` makes the service ignore it.
@@ -798,7 +800,7 @@ async fn the_first_account_can_be_added_before_the_first_start_and_names_a_misty
     let added = add_user(&in_file, &arguments, "Kahawa-2026\n").await;
     let said = String::from_utf8_lossy(&added.stderr).replace(typo.to_str().unwrap(), "[folder]");
     assert_snapshot!(said, @"There is no database in the data folder [folder]: it is created.");
-    assert_snapshot!(String::from_utf8_lossy(&added.stdout), @"grace@example.com can sign in.");
+    assert_snapshot!(printed(added), @"grace@example.com can sign in.");
 }
 
 #[test]
@@ -918,7 +920,7 @@ async fn lists_are_printed_as_json() {
     let app = TestApp::start().await;
     let accounts = command(&app, &["user", "list", "--json"]).await;
     let accounts: Value = serde_json::from_slice(&accounts.stdout).unwrap();
-    assert_eq!(accounts, app.console(Method::GET, "/staff", None).await.json());
+    assert_eq!(accounts, app.read_console("/staff").await);
 }
 
 /// The lines that a service in demo mode prints before the address of its console.

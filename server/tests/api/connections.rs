@@ -84,7 +84,7 @@ async fn a_head_that_never_arrives_times_out() {
 #[tokio::test]
 async fn a_client_that_does_not_read_its_answers_is_disconnected() {
     let served = served(Limits { stall: Duration::from_millis(100), connections: 1, ..limits() }).await;
-    let token = served.app.sign_in("agent").await.token;
+    let token = served.app.sign_in("agent").await.token().to_owned();
     let mut stalled = served.connect().await;
     let request = format!(
         "GET /api/v1/disbursement-records HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
@@ -131,12 +131,12 @@ async fn a_large_list_arrives_whole_from_a_server_that_sends_it_many_times() {
     let served = served(limits()).await;
     let staff = served.app.sign_in("agent").await;
     served.app.set_console(Method::POST, "/loans", json!({"count": 500})).await;
-    let list = served.app.with(&staff.token).get("/api/v1/disbursements/pending").await.bytes;
+    let list = served.app.with(staff.token()).get("/api/v1/disbursements/pending").await.bytes;
     assert!(list.len() > 256 * 1024, "{}", list.len());
 
     // One request after the other, several at once, and one of which only the head is sent.
     let mut stream = BufReader::new(served.connect().await);
-    let request = get_pending(&staff.token);
+    let request = get_pending(staff.token());
     for requests in [1, 1, 3] {
         stream.write_all(request.repeat(requests).as_bytes()).await.unwrap();
         for _ in 0..requests {
@@ -162,7 +162,7 @@ async fn a_client_that_reads_slowly_receives_the_list_as_it_was_and_then_as_it_i
     served.app.set_console(Method::POST, "/loans", json!({"count": 1000})).await;
     // Not checked against the contract: that takes much longer than sending such a list.
     let pending = async || {
-        let call = request(Method::GET, "/api/v1/disbursements/pending", Some(&staff.token), None);
+        let call = request(Method::GET, "/api/v1/disbursements/pending", Some(staff.token()), None);
         served.app.send_to(Listener::Portal, call).await.bytes
     };
     let before = pending().await;
@@ -171,7 +171,7 @@ async fn a_client_that_reads_slowly_receives_the_list_as_it_was_and_then_as_it_i
     let slow = TcpSocket::new_v4().unwrap();
     slow.set_recv_buffer_size(64 * 1024).unwrap();
     let mut slow = BufReader::new(slow.connect(served.address).await.unwrap());
-    let requests = get_pending(&staff.token).repeat(REQUESTS);
+    let requests = get_pending(staff.token()).repeat(REQUESTS);
     slow.write_all(requests.as_bytes()).await.unwrap();
     // Meanwhile, the server sends until nothing more fits.
     for _ in 0..REQUESTS {

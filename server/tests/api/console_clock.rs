@@ -17,7 +17,7 @@ async fn set_clock(app: &TestApp, change: Value) -> Value {
 #[tokio::test]
 async fn the_clock_is_moved_forward_set_back_and_stopped_and_shows_the_real_time_again() {
     let app = TestApp::start().await;
-    let held = app.console(Method::GET, "/clock", None).await.json();
+    let held = app.read_console("/clock").await;
     assert_eq!(held, json!({"frozen": false, "now": "2026-11-14T09:00:00.000Z", "offset_ms": 0}));
     let moved = set_clock(&app, json!({"advance": "2d"})).await;
     assert_eq!(moved, json!({"frozen": false, "now": "2026-11-16T09:00:00.000Z", "offset_ms": 172_800_000}));
@@ -25,15 +25,15 @@ async fn the_clock_is_moved_forward_set_back_and_stopped_and_shows_the_real_time
     let expected = json!({"frozen": true, "now": "2026-11-01T05:00:00.000Z", "offset_ms": -1_137_600_000});
     assert_eq!(frozen, expected);
     app.clock.advance(Duration::from_mins(1));
-    let later = app.console(Method::GET, "/clock", None).await.json();
+    let later = app.read_console("/clock").await;
     assert_eq!(later["now"], frozen["now"]);
     let running = set_clock(&app, json!({"frozen": false})).await;
     assert_eq!(running["now"], frozen["now"]);
     app.clock.advance(Duration::from_mins(1));
-    assert_eq!(app.console(Method::GET, "/clock", None).await.json()["now"], "2026-11-01T05:01:00.000Z");
+    assert_eq!(app.read_console("/clock").await["now"], "2026-11-01T05:01:00.000Z");
     assert_eq!(app.console(Method::DELETE, "/clock", None).await.status, 204);
     let real = json!({"frozen": false, "now": "2026-11-14T09:02:00.000Z", "offset_ms": 0});
-    assert_eq!(app.console(Method::GET, "/clock", None).await.json(), real);
+    assert_eq!(app.read_console("/clock").await, real);
 }
 
 #[tokio::test]
@@ -48,12 +48,10 @@ async fn receipts_and_dates_follow_the_clock() {
 
 #[tokio::test]
 async fn a_payout_returns_while_the_clock_is_stopped() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     set_clock(&app, json!({"frozen": true})).await;
     app.set_console(Method::PUT, "/scenario", json!({"next": ["slow"]})).await;
-    let answer = app.as_time_passes(agent.disburse(&agent.waiting_loan().await)).await;
-    assert_eq!(answer.status, 202);
+    assert_eq!(app.as_time_passes(agent.disburse(&agent.waiting_loan().await)).await.status, 202);
 }
 
 #[tokio::test]
@@ -81,7 +79,7 @@ async fn an_invalid_time_is_rejected_and_changes_nothing() {
         json!({"frozen": "yes"}),
         json!({"offset_ms": 5}),
     ] {
-        failures.push(app.console(Method::PUT, "/clock", Some(change)).await.refusal());
+        failures.push(app.console(Method::PUT, "/clock", change).await.refusal());
     }
     assert_snapshot!(failures.join("\n"), @r#"
     422 invalid_request: "-2h" is not a duration such as 90s, 15m, 12h or 2d.
@@ -103,7 +101,7 @@ async fn the_console_shows_dates_in_the_time_zone_of_the_deployment() {
     assert!(page.contains("14 Nov 2026, 22:00:00 in Pacific/Auckland"), "{page}");
     let page = browser.done("/console/clock", "go", &[("now", "2026-11-15T00:30")]).await;
     assert!(page.contains("The time is now 15 Nov 2026, 00:30:00."), "{page}");
-    let clock = app.console(Method::GET, "/clock", None).await.json();
+    let clock = app.read_console("/clock").await;
     assert_eq!(clock["now"], "2026-11-14T11:30:00.000Z");
     assert!(browser.read("/console").await.contains("Sunday, 15 November 2026"));
     app.set_console(Method::POST, "/loans", json!({})).await;

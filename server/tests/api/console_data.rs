@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use lending::{demo, payouts};
 use serde_json::{Value, json};
 use store::Connection;
@@ -8,12 +8,11 @@ use worlds::sandboxes::Name;
 
 use crate::{
     browser::{Browser, hidden_fields, words},
-    sandboxes::Given,
-    test_app::{Answer, Staff, TestApp, waiting},
+    test_app::{Answer, TestApp, waiting},
 };
 
 /// The pending loans and the records.
-async fn lists(agent: &Staff<'_>) -> (Vec<Value>, Vec<Value>) {
+async fn lists(agent: &TestApp) -> (Vec<Value>, Vec<Value>) {
     (agent.pending().await, agent.records().await)
 }
 
@@ -28,8 +27,7 @@ async fn reset(app: &TestApp, body: Option<Value>) {
 
 #[tokio::test]
 async fn a_reset_restores_the_demo_data() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let initial = lists(&agent).await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "2h"})).await;
     app.set_console(Method::PUT, "/scenario", json!({"default": "slow", "float": 0, "latency_ms": 9})).await;
@@ -43,9 +41,9 @@ async fn a_reset_restores_the_demo_data() {
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 401, "all sessions are ended");
     let agent = app.sign_in("agent").await;
     assert_eq!(lists(&agent).await, initial);
-    assert_eq!(app.console(Method::GET, "/outbox", None).await.json(), json!([]));
-    assert_eq!(app.console(Method::GET, "/clock", None).await.json()["offset_ms"], 0);
-    let scenario = app.console(Method::GET, "/scenario", None).await.json();
+    assert_eq!(app.read_console("/outbox").await, json!([]));
+    assert_eq!(app.read_console("/clock").await["offset_ms"], 0);
+    let scenario = app.read_console("/scenario").await;
     assert_eq!((&scenario["default"], &scenario["float"]), (&json!("success"), &json!(50_000_000)));
     assert_eq!(agent.disburse(waiting(&initial.0).next().unwrap()).await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
@@ -56,14 +54,14 @@ async fn a_server_that_has_not_noticed_a_reset_settles_nothing_by_the_clock_befo
     let app = TestApp::start().await;
     let other = app.another_server_at(app.clock.of_another_sandbox(), &[]).await;
     app.set_console(Method::PUT, "/clock", json!({"now": "2037-01-01T00:00:00Z", "frozen": true})).await;
-    let clock_of_other = other.console(Method::GET, "/clock", None).await.json();
+    let clock_of_other = other.read_console("/clock").await;
     assert_eq!(clock_of_other["now"], "2037-01-01T00:00:00.000Z");
 
     reset(&app, None).await;
     let settled = payouts::reconcile(&other.sandbox.payouts).await.unwrap();
     assert_eq!(settled, 0, "the demo's two are due tomorrow");
 
-    assert_eq!(app.console(Method::GET, "/outbox", None).await.json(), json!([]));
+    assert_eq!(app.read_console("/outbox").await, json!([]));
     assert_eq!(app.assert_every_shilling_is_accounted_for().await.pending, 2);
     other.sandbox.close(Duration::ZERO).await;
 }
@@ -90,7 +88,7 @@ async fn the_seed_determines_the_data() {
     assert_ne!(lists(&app.sign_in("agent").await).await, seventh);
     reset(&app, Some(json!({"seed": 7}))).await;
     assert_eq!(lists(&app.sign_in("agent").await).await, seventh);
-    let wrong = app.console(Method::POST, "/data/reset", Some(json!({"seed": "seven"}))).await;
+    let wrong = app.console(Method::POST, "/data/reset", json!({"seed": "seven"})).await;
     assert_eq!(wrong.failure().0, 422);
 }
 
@@ -107,8 +105,7 @@ async fn real_data_is_never_replaced_by_demo_data() {
 
 #[tokio::test]
 async fn a_snapshot_is_restored_exactly() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     agent.disburse(&agent.waiting_loan().await).await;
     app.post("/api/v1/auth/request-signin-otp", json!({"email": "admin@mkopo.test"})).await;
     app.set_console(Method::PUT, "/scenario", json!({"next": ["slow"], "float": 7_000_000})).await;
@@ -117,10 +114,10 @@ async fn a_snapshot_is_restored_exactly() {
     app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
     // What is pending would settle in the background while the test runs.
     payouts::reconcile(&app.sandbox.payouts).await.unwrap();
-    let state = async |staff: &Staff<'_>| {
+    let state = async |staff: &TestApp| {
         let mut state = vec![json!(lists(staff).await)];
         for path in ["/outbox", "/scenario", "/faults", "/clock", "/invariant"] {
-            state.push(app.console(Method::GET, path, None).await.json());
+            state.push(app.read_console(path).await);
         }
         state
     };
@@ -181,7 +178,7 @@ async fn a_restored_snapshot_revives_no_ended_session_or_used_code_and_gives_no_
 #[tokio::test]
 async fn the_snapshots_of_a_sandbox_are_bounded() {
     let app = TestApp::start().await;
-    let one = Given::make(&app, json!({"seed": "empty"})).await;
+    let one = app.make_sandbox(json!({"seed": "empty"})).await;
     for n in 0..20 {
         let path = format!("/data/snapshots/number-{n}");
         assert_eq!(one.console(Method::POST, &path, None).await.status, 201);
@@ -199,7 +196,7 @@ const LARGE_SNAPSHOT: &str = "
 #[tokio::test]
 async fn a_snapshot_for_which_a_sandbox_has_no_room_is_not_saved() {
     let app = TestApp::start().await;
-    let one = Given::make(&app, json!({"seed": "empty"})).await;
+    let one = app.make_sandbox(json!({"seed": "empty"})).await;
     let server = &app.sandbox.server;
     let in_use = server.sandboxes.find(server, &Name::parse(&one.name).unwrap()).await.unwrap();
     // In the database, because making this much data through the API would take the test too long.
@@ -254,11 +251,10 @@ async fn unknown_and_invalid_snapshot_names_are_rejected() {
 
 #[tokio::test]
 async fn a_reset_is_confirmed_on_a_page_where_there_is_no_script() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
+    let (app, browser) = Browser::start().await;
     let agent = app.sign_in("agent").await;
     let asked = browser.send("/console/data", "reset", &[("seed", "7")]).await;
-    assert_eq!(asked.status, StatusCode::OK);
+    assert_eq!(asked.status, 200);
     for shown in ["Reset to the demo data?", "All current data is lost", "Cancel"] {
         assert!(words(&asked).contains(shown), "{shown}: {}", words(&asked));
     }
@@ -269,7 +265,7 @@ async fn a_reset_is_confirmed_on_a_page_where_there_is_no_script() {
     let fields: Vec<(&str, &str)> =
         fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert!(fields.contains(&("seed", "7")), "{fields:?}");
-    assert_eq!(browser.send_as("/console/data", &fields).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(browser.send_as("/console/data", &fields).await.status, 303);
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
 }
 
@@ -278,11 +274,11 @@ async fn an_empty_world_has_accounts_and_nothing_else() {
     let app = TestApp::start().await;
     app.sign_in("agent").await;
     reset(&app, Some(json!({"seed": "empty"}))).await;
-    assert_eq!(app.console(Method::GET, "/traffic", None).await.json(), json!([]), "a reset empties it");
+    assert_eq!(app.read_console("/traffic").await, json!([]), "a reset empties it");
     let agent = app.sign_in("agent").await;
     assert_eq!(lists(&agent).await, (vec![], vec![]));
     app.assert_every_shilling_is_accounted_for().await;
-    assert_eq!(app.console(Method::GET, "/traffic", None).await.json().as_array().unwrap().len(), 3);
+    assert_eq!(app.read_console("/traffic").await.as_array().unwrap().len(), 3);
     let browser = Browser::sign_in(&app).await;
     reset(&app, None).await;
     let page = browser.done("/console/data", "empty", &[("confirmed", "yes")]).await;

@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, time::Duration};
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use insta::assert_snapshot;
 use mkopo::http::connections::Limits;
 use serde_json::{Value, json};
@@ -14,17 +14,17 @@ use crate::{
     browser::{Browser, html, words},
     connections::served_by,
     contract::words_of,
-    test_app::{Listener, Staff, TestApp, disbursement_of, payout_path},
+    test_app::{Listener, TestApp, disbursement_of, payout_path},
 };
 
 pub async fn add_fault(app: &TestApp, fault: Value) -> Value {
     let answer = app.set_console(Method::POST, "/faults", fault).await;
-    assert_eq!(answer.status, StatusCode::CREATED);
+    assert_eq!(answer.status, 201);
     answer.json()
 }
 
 async fn hits(app: &TestApp) -> Vec<i64> {
-    let faults = app.console(Method::GET, "/faults", None).await.json();
+    let faults = app.read_console("/faults").await;
     faults.as_array().unwrap().iter().map(|fault| fault["hits"].as_i64().unwrap()).collect()
 }
 
@@ -49,14 +49,13 @@ pub fn raw_request(method: &str, path: &str, token: &str, body: &str) -> String 
 }
 
 /// The request that pays `loan` out, as it is sent.
-pub fn raw_payout(agent: &Staff<'_>, loan: &Value) -> String {
-    raw_request("POST", &payout_path(loan), &agent.token, &disbursement_of(loan).to_string())
+pub fn raw_payout(agent: &TestApp, loan: &Value) -> String {
+    raw_request("POST", &payout_path(loan), agent.token(), &disbursement_of(loan).to_string())
 }
 
 #[tokio::test]
 async fn a_call_fails_with_the_given_status() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let path = "/api/v1/disbursements/pending";
     let fault =
         json!({"method": "get", "path": path, "kind": "status", "status": 503, "seed": 7, "times": 2});
@@ -77,8 +76,7 @@ async fn a_call_fails_with_the_given_status() {
 
 #[tokio::test]
 async fn a_star_matches_one_segment() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     add_fault(&app, json!({"path": "/api/v1/auth/*", "kind": "status", "status": 503})).await;
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 503);
     assert_eq!(agent.get("/api/v1/disbursement-records").await.status, 200);
@@ -89,8 +87,7 @@ async fn a_star_matches_one_segment() {
 
 #[tokio::test]
 async fn a_delayed_call_takes_the_given_time() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 5000})).await;
     let before = app.clock.now();
     assert_eq!(app.as_time_passes(agent.get("/api/v1/auth/me")).await.status, 200);
@@ -100,8 +97,7 @@ async fn a_delayed_call_takes_the_given_time() {
 #[tokio::test]
 async fn a_lost_response_does_not_undo_the_payout_and_a_lost_call_does_nothing() {
     for (kind, when) in [("drop", "after"), ("reset", "after"), ("drop", "before")] {
-        let app = TestApp::start().await;
-        let agent = app.sign_in("agent").await;
+        let (app, agent) = TestApp::start_for("agent").await;
         let loan = &agent.waiting_loan().await;
         let path = "/api/v1/disbursements/*/disburse";
         add_fault(&app, json!({"path": path, "kind": kind, "when": when, "times": 1})).await;
@@ -147,10 +143,8 @@ async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_l
     let browser = "\r\nsec-fetch-site: same-origin\r\nsec-fetch-mode: cors\r\nhost";
     // It states no site to a host name without TLS.
     let without_tls = "\r\nuser-agent: Mozilla/5.0 (X11; Linux x86_64)\r\nhost";
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    let pay = raw_payout(&agent, loan);
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    let pay = raw_payout(&agent, &loan);
     let address = address_of(&app).await;
     for (kind, when, paid, browser) in [
         ("drop", "before", 0, browser),
@@ -158,16 +152,16 @@ async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_l
         ("reset", "after", 1, without_tls),
     ] {
         let pay = pay.replace("\r\nhost", browser);
-        let path = payout_path(loan);
+        let path = payout_path(&loan);
         let fault = json!({"method": "POST", "path": path, "kind": kind, "when": when, "times": 1});
         add_fault(&app, fault).await;
-        let mut kept = kept_connection(&address, browser, &agent.token).await;
+        let mut kept = kept_connection(&address, browser, agent.token()).await;
         // The kept connection closes, as if by chance, and the browser repeats the call on a new one.
         assert_eq!(exchange(&mut kept, &pay).await, "", "{kind}");
-        assert_eq!(agent.records_of(loan).await.len(), 0, "{kind}");
+        assert_eq!(agent.records_of(&loan).await.len(), 0, "{kind}");
         let mut fresh = TcpStream::connect(&address).await.unwrap();
         assert_eq!(exchange(&mut fresh, &pay).await, "", "{kind}");
-        assert_eq!(agent.records_of(loan).await.len(), paid, "{kind}");
+        assert_eq!(agent.records_of(&loan).await.len(), paid, "{kind}");
         assert_eq!(hits(&app).await.last(), Some(&1), "{kind}");
     }
 }
@@ -175,10 +169,8 @@ async fn a_browser_that_repeats_a_call_by_itself_still_sees_that_the_answer_is_l
 /// Chromium takes a connection that it has opened ahead of a call for a kept one.
 #[tokio::test]
 async fn a_call_that_a_browser_repeats_on_another_new_connection_is_cut_again() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    let path = payout_path(loan);
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    let path = payout_path(&loan);
     let fault = json!({"method": "POST", "path": path, "kind": "drop", "when": "before", "times": 1});
     add_fault(&app, fault).await;
     let address = address_of(&app).await;
@@ -186,12 +178,12 @@ async fn a_call_that_a_browser_repeats_on_another_new_connection_is_cut_again() 
         let browser = format!(
             "\r\nsec-fetch-site: same-origin\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-{act}-01\r\nhost"
         );
-        raw_payout(&agent, loan).replace("\r\nhost", &browser)
+        raw_payout(&agent, &loan).replace("\r\nhost", &browser)
     };
     for _ in 0..3 {
         let mut new = TcpStream::connect(&address).await.unwrap();
         assert_eq!(exchange(&mut new, &of_act("00f067aa0ba902b7")).await, "");
-        assert_eq!(agent.records_of(loan).await.len(), 0);
+        assert_eq!(agent.records_of(&loan).await.len(), 0);
     }
     assert_eq!(hits(&app).await, [1]);
     // The next click is another act.
@@ -202,26 +194,23 @@ async fn a_call_that_a_browser_repeats_on_another_new_connection_is_cut_again() 
 #[tokio::test]
 async fn a_program_that_repeats_no_call_loses_the_answer_of_a_kept_connection_once() {
     let node = "\r\nsec-fetch-mode: cors\r\nuser-agent: node\r\nhost";
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    let fault = json!({"path": payout_path(loan), "kind": "drop", "when": "after", "times": 1});
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    let fault = json!({"path": payout_path(&loan), "kind": "drop", "when": "after", "times": 1});
     add_fault(&app, fault).await;
     let address = address_of(&app).await;
-    let mut kept = kept_connection(&address, node, &agent.token).await;
-    let pay = raw_payout(&agent, loan).replace("\r\nhost", node);
+    let mut kept = kept_connection(&address, node, agent.token()).await;
+    let pay = raw_payout(&agent, &loan).replace("\r\nhost", node);
     assert_eq!(exchange(&mut kept, &pay).await, "");
-    assert_eq!(agent.records_of(loan).await[0]["status"], "COMPLETED");
-    assert_eq!(agent.disburse(loan).await.failure().1, "already_disbursed");
+    assert_eq!(agent.records_of(&loan).await[0]["status"], "COMPLETED");
+    assert_eq!(agent.disburse(&loan).await.failure().1, "already_disbursed");
 }
 
 #[tokio::test]
 async fn a_truncated_response_ends_after_half_of_the_body() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let whole = agent.get("/api/v1/disbursements/pending").await.bytes;
     add_fault(&app, json!({"path": "/api/v1/disbursements/pending", "kind": "truncate"})).await;
-    let request = raw_request("GET", "/api/v1/disbursements/pending", &agent.token, "");
+    let request = raw_request("GET", "/api/v1/disbursements/pending", agent.token(), "");
     let (answer, _) = over_the_wire(&app, &request).await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -231,10 +220,9 @@ async fn a_truncated_response_ends_after_half_of_the_body() {
 
 #[tokio::test]
 async fn a_malformed_response_is_complete_but_invalid_json() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "malformed"})).await;
-    let request = raw_request("GET", "/api/v1/auth/me", &agent.token, "")
+    let request = raw_request("GET", "/api/v1/auth/me", agent.token(), "")
         .replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
     let (answer, ended) = over_the_wire(&app, &request).await;
     ended.unwrap();
@@ -245,10 +233,9 @@ async fn a_malformed_response_is_complete_but_invalid_json() {
 
 #[tokio::test]
 async fn faults_apply_on_every_server() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let other = app.another_server(&[]).await;
-    let status = async |server: &TestApp| server.with(&agent.token).get("/api/v1/auth/me").await.status;
+    let status = async |server: &TestApp| server.with(agent.token()).get("/api/v1/auth/me").await.status;
     // Both have their faults in memory, and from now on nothing but the next call.
     assert_eq!((status(&app).await.as_u16(), status(&other).await.as_u16()), (200, 200));
     add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503, "times": 2})).await;
@@ -282,7 +269,7 @@ async fn an_invalid_fault_is_rejected() {
         json!({"path": me, "kind": "drop", "method": "FETCH"}),
         json!({"path": me, "kind": "truncate", "when": "before"}),
     ] {
-        failures.push(app.console(Method::POST, "/faults", Some(fault)).await.refusal());
+        failures.push(app.console(Method::POST, "/faults", fault).await.refusal());
     }
     assert_snapshot!(failures.join("\n"), @"
     422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
@@ -304,8 +291,7 @@ async fn an_invalid_fault_is_rejected() {
 
 #[tokio::test]
 async fn the_page_adds_and_removes_faults() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
+    let (app, browser) = Browser::start().await;
     let agent = app.sign_in("agent").await;
     let typed = [
         ("method", "GET"),
@@ -327,7 +313,7 @@ async fn the_page_adds_and_removes_faults() {
     let id = rest.split_once('"').unwrap().0;
     assert!(browser.done("/console/faults", "remove", &[("id", id)]).await.contains("No faults"));
     let gone = browser.send("/console/faults", "remove", &[("id", id)]).await;
-    assert_eq!(gone.status, StatusCode::NOT_FOUND);
+    assert_eq!(gone.status, 404);
     assert!(words(&gone).contains(&format!("There is no fault {id}.")), "{}", words(&gone));
     browser.done("/console/faults", "add", &typed).await;
     assert!(browser.done("/console/faults", "end", &[]).await.contains("All faults are removed."));

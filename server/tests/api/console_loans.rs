@@ -10,8 +10,7 @@ async fn approve(app: &TestApp, body: Value) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_loan_is_approved_without_any_given_field() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let before = agent.pending().await.len();
     let answer = app.console(Method::POST, "/loans", None).await;
     assert_eq!(answer.status, 201);
@@ -47,7 +46,7 @@ async fn a_loan_has_the_given_fields() {
     let agent = app.sign_in("agent").await;
     assert!(agent.pending().await.contains(&loan));
     assert_eq!(agent.disburse(&loan).await.body()["result_code"], "2040", "the phone is magic");
-    let again = app.console(Method::POST, "/loans", Some(json!({"loan": {"loan_id": "LN-QA-1"}}))).await;
+    let again = app.console(Method::POST, "/loans", json!({"loan": {"loan_id": "LN-QA-1"}})).await;
     assert_eq!(again.failure().0, 422);
 }
 
@@ -96,7 +95,7 @@ async fn an_invalid_loan_is_rejected_and_none_is_approved() {
         json!({"loan": {"loan_updated_at": "today"}}),
         json!({"loan": {"amount": 5000}}),
     ] {
-        let refused = app.console(Method::POST, "/loans", Some(body)).await;
+        let refused = app.console(Method::POST, "/loans", body).await;
         let text = refused.refusal().split(", expected one of").next().unwrap().to_owned();
         failures.push(format!("{text} Field: {}", refused.body()["field"]));
     }
@@ -136,7 +135,7 @@ async fn names_with_characters_that_cannot_be_seen_are_rejected() {
     ] {
         for field in ["customer_first_name", "customer_last_name", "customer_nickname", "approver_name"] {
             let loan = json!({"loan": {field: name}});
-            let refused = app.console(Method::POST, "/loans", Some(loan)).await;
+            let refused = app.console(Method::POST, "/loans", loan).await;
             let text = format!("422 invalid_request: {field} must have no characters that can't be seen.");
             assert_eq!(refused.refusal(), text, "{name:?}");
             assert_eq!(refused.body()["field"], field);
@@ -147,8 +146,7 @@ async fn names_with_characters_that_cannot_be_seen_are_rejected() {
 
 #[tokio::test]
 async fn the_page_approves_a_given_loan() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
+    let (app, browser) = Browser::start().await;
     let agent = app.sign_in("agent").await;
     let typed = [
         ("customer_first_name", "Wanjiku"),
@@ -188,8 +186,7 @@ async fn a_customer_can_have_several_loans() {
 
 #[tokio::test]
 async fn the_pages_show_the_notes_of_loans() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
+    let (_, browser) = Browser::start().await;
     let page = browser.read("/console/loans").await;
     for note in ["Demo: the float is too low.", "above its maximum of KES 250,000"] {
         assert!(page.contains(note), "{note}: {page}");

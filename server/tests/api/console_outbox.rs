@@ -104,8 +104,7 @@ async fn invalid_queries_are_rejected() {
 
 #[tokio::test]
 async fn the_page_is_filtered() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
+    let (app, browser) = Browser::start().await;
     for who in ["agent", "admin"] {
         request_code(&app, "signin-otp", who).await;
     }

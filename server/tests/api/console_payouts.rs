@@ -4,13 +4,12 @@ use serde_json::{Value, json};
 use crate::test_app::{Answer, TestApp};
 
 async fn make(app: &TestApp, body: Value) -> Answer {
-    app.console(Method::POST, "/payouts", Some(body)).await
+    app.console(Method::POST, "/payouts", body).await
 }
 
 #[tokio::test]
 async fn a_past_payout_is_made_with_its_outcome() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let before = agent.records().await.len();
     let paid = app.console(Method::POST, "/payouts", None).await;
     assert_eq!(paid.status, 201);
@@ -38,8 +37,7 @@ async fn a_past_payout_is_made_with_its_outcome() {
 
 #[tokio::test]
 async fn a_past_payout_of_a_given_loan_disburses_it() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let given = json!({"loan": {"loan_id": "LN-OLD", "approved_at": "2026-11-01T09:00:00Z"}});
     app.set_console(Method::POST, "/loans", given).await;
     let pay = json!({"loan_id": "LN-OLD", "created_at": "2026-11-02T09:00:00Z"});
@@ -74,9 +72,8 @@ async fn an_invalid_past_payout_is_rejected() {
 
 #[tokio::test]
 async fn payouts_are_listed_by_loan_and_by_whether_they_have_settled() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let list = async |query: &str| app.console(Method::GET, &format!("/payouts{query}"), None).await.json();
+    let (app, agent) = TestApp::start_for("agent").await;
+    let list = async |query: &str| app.read_console(&format!("/payouts{query}")).await;
     assert_eq!(list("").await, Value::from(agent.records().await));
     let (pending, settled): (Vec<_>, Vec<_>) =
         agent.records().await.into_iter().partition(|payout| payout["status"] == "PENDING");

@@ -21,9 +21,9 @@ async fn omitted_fields_are_not_changed() {
         "seed": 7, "outcomes": changed["outcomes"], "magic": changed["magic"],
     });
     assert_eq!(changed, expected);
-    assert_eq!(app.console(Method::GET, "/scenario", None).await.json(), changed);
+    assert_eq!(app.read_console("/scenario").await, changed);
     assert_eq!(app.console(Method::DELETE, "/scenario", None).await.status, 204);
-    let scenario = app.console(Method::GET, "/scenario", None).await.json();
+    let scenario = app.read_console("/scenario").await;
     let expected = json!({
         "default": "success", "next": [], "float": 50_000_000, "latency_ms": 0, "spread_percent": 0, "seed": 1,
         "outcomes": scenario["outcomes"], "magic": scenario["magic"],
@@ -34,7 +34,7 @@ async fn omitted_fields_are_not_changed() {
 #[tokio::test]
 async fn every_outcome_and_every_magic_value_is_listed() {
     let app = TestApp::start().await;
-    let scenario = app.console(Method::GET, "/scenario", None).await.json();
+    let scenario = app.read_console("/scenario").await;
     let outcomes = scenario["outcomes"].as_array().unwrap();
     assert_eq!(outcomes.len(), 16);
     let refused = "The balance is insufficient for the transaction.";
@@ -56,7 +56,7 @@ async fn every_outcome_and_every_magic_value_is_listed() {
 #[tokio::test]
 async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
     let app = TestApp::start().await;
-    let before = app.console(Method::GET, "/scenario", None).await.json();
+    let before = app.read_console("/scenario").await;
     let mut failures = Vec::new();
     for change in [
         json!({"default": "sucess"}),
@@ -64,7 +64,7 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
         json!({"latency_ms": -1}),
         json!({"latency": 800}),
     ] {
-        failures.push(app.console(Method::PUT, "/scenario", Some(change)).await.refusal());
+        failures.push(app.console(Method::PUT, "/scenario", change).await.refusal());
     }
     assert_snapshot!(failures.join("\n"), @"
     422 invalid_request: The request body is invalid: default: unknown outcome sucess at line 1 column 20.
@@ -72,18 +72,18 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
     422 invalid_request: The request body is invalid: latency_ms: invalid value: integer, expected u32 at line 1 column 16.
     422 invalid_request: The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `spread_percent`, `float`, `seed`, `next` at line 1 column 10.
     ");
-    assert_eq!(app.console(Method::GET, "/scenario", None).await.json(), before);
+    assert_eq!(app.read_console("/scenario").await, before);
 }
 
 #[tokio::test]
 async fn a_float_is_never_below_zero() {
     let app = TestApp::start().await;
     for (float, status) in [(-1, 422), (0, 200), (9_007_199_254_740_991_i64, 200)] {
-        let answer = app.console(Method::PUT, "/scenario", Some(json!({"float": float}))).await;
+        let answer = app.console(Method::PUT, "/scenario", json!({"float": float})).await;
         assert_eq!(answer.status, status, "{float}");
     }
     let too_much = json!({"float": 9_007_199_254_740_992_i64});
-    let answer = app.console(Method::PUT, "/scenario", Some(too_much)).await;
+    let answer = app.console(Method::PUT, "/scenario", too_much).await;
     assert_eq!(answer.failure().2, "float must be between 0 and 2^53 - 1.");
     let write = app.write("UPDATE mobile_money_account SET float = -1").await;
     assert!(write.is_err(), "the database refuses it, too");
@@ -91,12 +91,11 @@ async fn a_float_is_never_below_zero() {
 
 #[tokio::test]
 async fn the_audit_includes_a_payout() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let before = app.console(Method::GET, "/invariant", None).await.json();
+    let (app, agent) = TestApp::start_for("agent").await;
+    let before = app.read_console("/invariant").await;
     let loan = &agent.waiting_loan().await;
     agent.disburse(loan).await;
-    let after = app.console(Method::GET, "/invariant", None).await.json();
+    let after = app.read_console("/invariant").await;
     let amount = loan["total_loan_amount"].as_i64().unwrap();
     assert_eq!(after["ok"], true);
     assert_eq!(after["money_out"], before["money_out"].as_i64().unwrap() + amount);
@@ -105,8 +104,7 @@ async fn the_audit_includes_a_payout() {
 
 #[tokio::test]
 async fn the_page_queues_outcomes_and_changes_settings() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
+    let (app, browser) = Browser::start().await;
     let typed = [("next", "insufficient_funds"), ("count", "2")];
     let done = browser.done("/console/scenario", "queue", &typed).await;
     assert!(done.contains("Queued for the next payouts: insufficient funds (code 1)."), "{done}");
@@ -135,8 +133,7 @@ fn with_latency<'a>(page: &'a Answer, ms: &'a str) -> Vec<(&'a str, &'a str)> {
 
 #[tokio::test]
 async fn the_page_saves_only_the_settings_that_were_changed_on_it() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
+    let (app, browser) = Browser::start().await;
     let page = browser.get("/console/scenario").await;
     let agent = app.sign_in("agent").await;
     agent.disburse(&agent.waiting_loan().await).await;
@@ -146,8 +143,7 @@ async fn the_page_saves_only_the_settings_that_were_changed_on_it() {
 
     let rejected = browser.send_as("/console/scenario", &with_latency(&page, "soon")).await;
     assert_eq!(rejected.status, 422);
-    let saved = browser.send_as("/console/scenario", &with_latency(&rejected, "250")).await;
-    assert_eq!(saved.status, 303);
+    assert_eq!(browser.send_as("/console/scenario", &with_latency(&rejected, "250")).await.status, 303);
     let scenario = app.sandbox.mobile_money.scenario().await.unwrap();
     assert_eq!((scenario.latency_ms, scenario.default, scenario.float), (250, Outcome::Slow, Kes(float)));
 }

@@ -1,13 +1,10 @@
 //! The page of the slices.
 
-use axum::http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::{
-    browser::{Browser, cookie_of, form, get, html, post, words},
-    deploying,
-    sandboxes::Given,
-    slices,
+    browser::{Browser, form, html, words},
+    deploying, slices,
 };
 
 #[tokio::test]
@@ -33,7 +30,7 @@ async fn a_build_is_activated_and_rolled_back_with_a_history() {
     assert!(page.contains("the console"), "{page}");
 
     let asked = browser.send("/console/slices", "remove", &[loans]).await;
-    assert_eq!(asked.status, StatusCode::OK);
+    assert_eq!(asked.status, 200);
     assert!(words(&asked).contains("Remove this slice?"), "{}", words(&asked));
     let page = browser.done("/console/slices", "remove", &[loans, ("confirmed", "yes")]).await;
     assert!(page.contains("Removed: mfe-loans 0.1.0 is live."), "{page}");
@@ -41,10 +38,9 @@ async fn a_build_is_activated_and_rolled_back_with_a_history() {
     assert!(crate::browser::html(&browser.get("/console").await).contains(">Portal</a>"));
 
     let unknown = browser.send("/console/slices", "activate", &[loans, ("version", "0.9.0")]).await;
-    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    assert_eq!(unknown.status, 404);
     assert!(words(&unknown).contains("0.9.0"), "{}", words(&unknown));
-    let nobody = browser.send("/console/slices", "roll-back", &[("name", "../etc")]).await;
-    assert_eq!(nobody.status, StatusCode::NOT_FOUND);
+    assert_eq!(browser.send("/console/slices", "roll-back", &[("name", "../etc")]).await.status, 404);
     assert!(browser.read("/console/slices").await.contains("mfe-loans"), "the live build is untouched");
 }
 
@@ -58,13 +54,13 @@ async fn an_old_page_rolls_back_to_the_version_that_it_shows_or_not_at_all() {
     let old = browser.get(page).await;
     slices::activate(&app, "mfe-loans", "0.2.0").await;
     let refused = browser.send_as(page, &form(&old, "aria-label=\"Roll mfe-loans back to 0.1.0\"")).await;
-    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert_eq!(refused.status, 409);
     assert!(words(&refused).contains("mfe-loans has changed meanwhile."), "{}", words(&refused));
     assert_eq!(slices::versions(&app).await, (json!("0.2.0"), json!("0.3.0")));
 
     let new = browser.get(page).await;
     let done = browser.send_as(page, &form(&new, "aria-label=\"Roll mfe-loans back to 0.3.0\"")).await;
-    assert_eq!(done.status, StatusCode::SEE_OTHER);
+    assert_eq!(done.status, 303);
     assert_eq!(slices::versions(&app).await.0, json!("0.3.0"));
 }
 
@@ -76,7 +72,7 @@ async fn a_deploy_token_is_added_shown_once_and_revoked() {
 
     let fields = [("slice", "mfe-repayments"), ("name", "gitlab"), ("expires_in", "30d")];
     let added = browser.send("/console/slices", "add-token", &fields).await;
-    assert_eq!(added.status, StatusCode::OK);
+    assert_eq!(added.status, 200);
     assert!(words(&added).contains("The token gitlab of mfe-repayments is added."));
     let page = html(&added);
     let token = page.split("id=\"deploy-token\">").nth(1).unwrap().split('<').next().unwrap();
@@ -84,15 +80,15 @@ async fn a_deploy_token_is_added_shown_once_and_revoked() {
     let page = browser.read("/console/slices").await;
     assert!(page.contains("mfe-repayments gitlab 14 Dec 2026, 12:00:00 Never"), "{page}");
     let published = deploying::publication(token, &slices::build("mfe-repayments", "0.1.0"));
-    assert_eq!(app.send(published).await.status, StatusCode::CREATED);
+    assert_eq!(app.send(published).await.status, 201);
     let page = browser.read("/console/slices").await;
     assert!(page.contains("mfe-repayments gitlab 14 Dec 2026, 12:00:00 14 Nov 2026, 12:00:00"), "{page}");
 
     let again = browser.send("/console/slices", "add-token", &fields).await;
-    assert_eq!(again.status, StatusCode::CONFLICT);
+    assert_eq!(again.status, 409);
     assert!(words(&again).contains("mfe-repayments has a deploy token gitlab already"));
     let wrong = browser.send("/console/slices", "add-token", &[("slice", "repayments")]).await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(wrong.status, 422);
     assert!(words(&wrong).contains("The name of a slice is mfe- and"), "{}", words(&wrong));
 
     let which = &fields[..2];
@@ -102,24 +98,20 @@ async fn a_deploy_token_is_added_shown_once_and_revoked() {
     let page = browser.done("/console/slices", "revoke-token", &confirmed).await;
     assert!(page.contains("The token gitlab of mfe-repayments is revoked."), "{page}");
     assert!(page.contains("No deploy tokens yet"), "{page}");
-    let gone = browser.send("/console/slices", "revoke-token", &confirmed).await;
-    assert_eq!(gone.status, StatusCode::NOT_FOUND);
+    assert_eq!(browser.send("/console/slices", "revoke-token", &confirmed).await.status, 404);
 }
 
 #[tokio::test]
 async fn the_page_of_a_sandbox_has_deploy_tokens_for_the_operator_only() {
     let (app, _portal) = slices::started().await;
-    let one = Given::make(&app, json!({"name": "pr-12"})).await;
-    let token = [("token", one.token.as_str()), ("page", "/console")];
-    let cookie = cookie_of(&one.send(post("/console/sign-in", None, &token)).await);
-    let page = one.send(get("/console/slices", Some(&cookie))).await;
-    assert_eq!(page.status, StatusCode::OK);
+    let one = app.make_sandbox(json!({"name": "pr-12"})).await;
+    let browser = Browser::sign_in(&one).await;
+    let page = browser.get("/console/slices").await;
+    assert_eq!(page.status, 200);
     assert!(!words(&page).contains("eploy token"), "{}", words(&page));
-    let csrf = crate::browser::csrf(&page);
     for act in ["add-token", "revoke-token"] {
-        let fields = [("csrf", csrf.as_str()), ("act", act), ("slice", "mfe-plans"), ("name", "ci")];
-        let refused = one.send(post("/console/slices", Some(&cookie), &fields)).await;
-        assert_eq!(refused.status, StatusCode::NOT_FOUND, "{act}");
+        let fields = [("slice", "mfe-plans"), ("name", "ci")];
+        assert_eq!(browser.send("/console/slices", act, &fields).await.status, 404, "{act}");
     }
-    assert_eq!(app.console(Method::GET, "/deploy-tokens", None).await.json(), json!([]));
+    assert_eq!(app.read_console("/deploy-tokens").await, json!([]));
 }

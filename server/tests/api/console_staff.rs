@@ -1,4 +1,4 @@
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use lending::demo;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ async fn accounts_are_listed_with_their_open_sessions() {
     let app = TestApp::start().await;
     app.sign_in("agent").await;
     app.sign_in("agent").await;
-    let staff = app.console(Method::GET, "/staff", None).await.json();
+    let staff = app.read_console("/staff").await;
     let one = |one: &Value| json!([one["email"], one["role"], one["is_active"], one["open_sessions"]]);
     assert_eq!(
         staff.as_array().unwrap().iter().map(one).collect::<Value>(),
@@ -25,15 +25,14 @@ async fn accounts_are_listed_with_their_open_sessions() {
             ["supervisor@mkopo.test", "supervisor", true, 0],
         ])
     );
-    let agent = app.console(Method::GET, "/staff/agent@mkopo.test", None).await.json();
+    let agent = app.read_console("/staff/agent@mkopo.test").await;
     assert_eq!(staff[1], agent);
 }
 
 // S-61
 #[tokio::test]
 async fn deactivating_an_account_ends_its_sessions_permanently() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let path = "/staff/agent@mkopo.test";
     let changed = app.set_console(Method::PATCH, path, json!({"is_active": false})).await.json();
     assert_eq!((&changed["is_active"], &changed["open_sessions"]), (&json!(false), &json!(0)));
@@ -65,11 +64,11 @@ async fn unknown_accounts_and_invalid_changes_are_rejected() {
     let change = json!({"role": "agent"});
     for path in ["/staff/nobody@mkopo.test", "/staff/nobody"] {
         assert_eq!(app.console(Method::GET, path, None).await.failure().1, "user_not_found");
-        assert_eq!(app.console(Method::PATCH, path, Some(change.clone())).await.failure().0, 404);
+        assert_eq!(app.console(Method::PATCH, path, change.clone()).await.failure().0, 404);
         assert_eq!(app.console(Method::POST, &format!("{path}/expire"), None).await.failure().0, 404);
     }
     for change in [json!({"role": "boss"}), json!({"is_active": "no"}), json!({"email": "x@mkopo.test"})] {
-        let answer = app.console(Method::PATCH, "/staff/agent@mkopo.test", Some(change)).await;
+        let answer = app.console(Method::PATCH, "/staff/agent@mkopo.test", change).await;
         assert_eq!(answer.failure().0, 422);
     }
 }
@@ -84,17 +83,16 @@ async fn an_operator_can_turn_off_the_sign_in_codes_of_somebody_who_does_not_get
     let on = app.set_console(Method::PATCH, path, json!({"sign_in_code_required": true})).await.json();
     assert_eq!(on["sign_in_code_required"], true);
     let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
-    let refused = app.post("/api/v1/auth/login", credentials).await;
-    assert_eq!(refused.kind(), "403 code_required");
+    assert_eq!(app.post("/api/v1/auth/login", credentials).await.kind(), "403 code_required");
     browser.done("/console/staff", "codes_off", &[email]).await;
     app.sign_in("agent").await;
-    let events = app.console(Method::GET, "/events?kind=sign_in_code_changed", None).await.json();
+    let events = app.read_console("/events?kind=sign_in_code_changed").await;
     let of = |n: usize| (events[n]["about"].clone(), events[n]["details"].clone());
     assert_eq!(of(0), (json!(email.1), json!("required: false")));
     assert_eq!(of(1), (json!(email.1), json!("required: true")));
 
     let app = app.restart_with(&[&LIVE[..], &["--tools", "false"]].concat()).await;
-    let refused = app.console(Method::PATCH, path, Some(json!({"sign_in_code_required": true}))).await;
+    let refused = app.console(Method::PATCH, path, json!({"sign_in_code_required": true})).await;
     assert_eq!(refused.kind(), "422 invalid_request", "nobody would get the codes");
 }
 
@@ -105,15 +103,15 @@ async fn an_account_is_opened_and_can_sign_in() {
         "email": "Grace@Example.com", "first_name": "Grace", "last_name": "Wekesa",
         "phone_number": "0712 345 678", "role": "supervisor", "password": "Kahawa-2026",
     });
-    let opened = app.console(Method::POST, "/staff", Some(grace.clone())).await;
-    assert_eq!(opened.status, StatusCode::CREATED);
-    let account = app.console(Method::GET, "/staff/grace@example.com", None).await.json();
+    let opened = app.console(Method::POST, "/staff", grace.clone()).await;
+    assert_eq!(opened.status, 201);
+    let account = app.read_console("/staff/grace@example.com").await;
     assert_eq!(opened.json(), account);
     assert_eq!((&account["username"], &account["phone_number"]), (&json!("Grace"), &json!("+254712345678")));
     let credentials = json!({"email": "grace@example.com", "password": "Kahawa-2026"});
-    assert_eq!(app.post("/api/v1/auth/login", credentials).await.status, StatusCode::OK);
+    assert_eq!(app.post("/api/v1/auth/login", credentials).await.status, 200);
 
-    let again = app.console(Method::POST, "/staff", Some(grace.clone())).await;
+    let again = app.console(Method::POST, "/staff", grace.clone()).await;
     assert_eq!(again.failure().1, "account_exists");
     for (field, value) in [
         ("email", "grace"),
@@ -126,7 +124,7 @@ async fn an_account_is_opened_and_can_sign_in() {
     ] {
         let mut wrong = grace.clone();
         wrong[field] = json!(value);
-        assert_eq!(app.console(Method::POST, "/staff", Some(wrong)).await.failure().0, 422, "{field}");
+        assert_eq!(app.console(Method::POST, "/staff", wrong).await.failure().0, 422, "{field}");
     }
 }
 
@@ -134,7 +132,7 @@ async fn an_account_is_opened_and_can_sign_in() {
 async fn an_account_that_could_be_mistaken_for_another_is_not_opened() {
     const HIDDEN: &str = "must have 1 to 64 characters that can be seen.";
     let app = TestApp::start().await;
-    let before = app.console(Method::GET, "/staff", None).await.json();
+    let before = app.read_console("/staff").await;
     let taken = "Another account has this phone number.";
     let undeliverable = "email must have only ASCII letters before the @, and a domain after it: few mail servers \
                          take others.";
@@ -152,11 +150,11 @@ async fn an_account_that_could_be_mistaken_for_another_is_not_opened() {
     ] {
         let mut account = account("achieng@example.com");
         account[field] = json!(value);
-        let refused = app.console(Method::POST, "/staff", Some(account)).await;
+        let refused = app.console(Method::POST, "/staff", account).await;
         assert_eq!(refused.refusal(), format!("422 invalid_request: {sentence}"), "{value:?}");
         assert_eq!(refused.body()["field"], field, "{value:?}");
     }
-    assert_eq!(app.console(Method::GET, "/staff", None).await.json(), before);
+    assert_eq!(app.read_console("/staff").await, before);
 }
 
 #[tokio::test]

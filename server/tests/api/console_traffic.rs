@@ -1,25 +1,23 @@
 use axum::{
     body::Body,
-    http::{Method, Request, StatusCode, header},
+    http::{Method, Request, header},
 };
 use lending::demo;
 use serde_json::{Value, json};
 
 use crate::{
     browser::Browser,
-    sandboxes::Given,
     test_app::{CONSOLE_TOKEN, TestApp, request},
 };
 
 async fn traffic(app: &TestApp) -> Vec<Value> {
-    app.console(Method::GET, "/traffic", None).await.json().as_array().unwrap().clone()
+    app.read_console("/traffic").await.as_array().unwrap().clone()
 }
 
 // S-90
 #[tokio::test]
 async fn a_call_is_listed_with_masked_secrets() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     agent.get("/api/v1/auth/me").await;
     let calls = traffic(&app).await;
     let (me, login) = (&calls[0], &calls[1]);
@@ -46,17 +44,15 @@ async fn a_call_is_listed_with_masked_secrets() {
     ]);
     assert_eq!(json!(calls), expected);
     let all = json!(calls).to_string();
-    for secret in [demo::PASSWORD, &agent.token, "711000003"] {
+    for secret in [demo::PASSWORD, agent.token(), "711000003"] {
         assert!(!all.contains(secret), "{secret}");
     }
 }
 
 #[tokio::test]
 async fn a_payout_is_listed_with_masked_phone_numbers_and_its_user() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    let answer = agent.disburse(loan).await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    let answer = agent.disburse(&loan).await;
     let call = &traffic(&app).await[0];
     assert_eq!(call["user"], "agent@mkopo.test");
     assert_eq!(call["request_id"], answer.headers["x-request-id"].to_str().unwrap());
@@ -80,11 +76,11 @@ async fn a_payout_is_listed_with_masked_phone_numbers_and_its_user() {
 #[tokio::test]
 async fn failures_and_faults_are_listed() {
     let app = TestApp::start().await;
-    app.call(Method::GET, "/api/v1/auth/me", None).await;
+    app.get("/api/v1/auth/me").await;
     let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503});
     app.set_console(Method::POST, "/faults", fault).await;
-    app.call(Method::GET, "/api/v1/auth/me", None).await;
-    app.call(Method::DELETE, "/api/v1/auth/login", None).await;
+    app.get("/api/v1/auth/me").await;
+    app.delete("/api/v1/auth/login").await;
     let calls = traffic(&app).await;
     let listed =
         calls.iter().map(|call| json!([call["status"], call["response_body"]["code"], call["fault"]]));
@@ -102,7 +98,7 @@ async fn failures_and_faults_are_listed() {
 async fn the_latest_thousand_calls_are_kept_until_they_are_cleared() {
     let app = TestApp::start().await;
     for _ in 0..1005 {
-        app.call(Method::GET, "/api/v1/auth/me", None).await;
+        app.get("/api/v1/auth/me").await;
     }
     let calls = traffic(&app).await;
     assert_eq!(calls.len(), 1000);
@@ -114,14 +110,13 @@ async fn the_latest_thousand_calls_are_kept_until_they_are_cleared() {
     assert!(!says_so().await, "those that are gone are not of the last 30 minutes");
     assert_eq!(app.console(Method::DELETE, "/traffic", None).await.status, 204);
     assert_eq!(traffic(&app).await, Vec::<Value>::new());
-    app.call(Method::GET, "/api/v1/auth/me", None).await;
+    app.get("/api/v1/auth/me").await;
     assert!(!says_so().await, "all since then are kept");
 }
 
 #[tokio::test]
 async fn the_page_filters_and_downloads_traffic() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
+    let (app, browser) = Browser::start().await;
     let agent = app.sign_in("agent").await;
     agent.get("/api/v1/auth/me").await;
     agent.get("/api/v1/nothing").await;
@@ -147,14 +142,13 @@ async fn the_page_filters_and_downloads_traffic() {
 
 #[tokio::test]
 async fn calls_are_filtered() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     agent.get("/api/v1/auth/me").await;
     app.clock.advance(std::time::Duration::from_mins(1));
     agent.get("/api/v1/nothing").await;
     app.post("/api/v1/auth/login", json!({"email": "agent@mkopo.test", "password": "wrong"})).await;
     let ids = async |query: &str| {
-        let answer = app.console(Method::GET, &format!("/traffic?{query}"), None).await.json();
+        let answer = app.read_console(&format!("/traffic?{query}")).await;
         answer.as_array().unwrap().iter().map(|call| call["id"].as_u64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(ids("").await, [4, 3, 2, 1]);
@@ -180,7 +174,7 @@ async fn calls_are_filtered() {
 
 /// The calls as an HTTP Archive; the test app checks it against its schema.
 async fn log(app: &TestApp) -> Value {
-    app.console(Method::GET, "/traffic.har", None).await.json()["log"].clone()
+    app.read_console("/traffic.har").await["log"].clone()
 }
 
 #[tokio::test]
@@ -236,12 +230,11 @@ async fn a_har_file_has_all_calls_oldest_first() {
 
 #[tokio::test]
 async fn a_har_file_says_what_was_not_kept_and_what_was_not_answered() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let list = agent.get("/api/v1/disbursement-records").await;
     app.post("/api/v1/auth/login", json!("not an object")).await;
     app.set_console(Method::POST, "/faults", json!({"path": "/api/v1/auth/me", "kind": "drop"})).await;
-    app.call(Method::GET, "/api/v1/auth/me", None).await;
+    app.get("/api/v1/auth/me").await;
     let log = log(&app).await;
     let contents: Vec<_> = [1, 2, 3].map(|n| &log["entries"][n]["response"]["content"]).into();
     assert_eq!(contents[0]["size"], list.bytes.len());
@@ -267,9 +260,9 @@ async fn the_seed_of_data_that_a_snapshot_has_replaced_is_not_known() {
 #[tokio::test]
 async fn a_sandbox_has_a_har_file_of_its_own() {
     let app = TestApp::start().await;
-    let one = Given::make(&app, json!({"name": "pr-12", "seed": 3, "now": "2026-11-14T09:00:00Z"})).await;
-    one.call(Method::GET, "/api/v1/auth/me", None, None).await;
-    let log = one.console(Method::GET, "/traffic.har", None).await.json()["log"].clone();
+    let one = app.make_sandbox(json!({"name": "pr-12", "seed": 3, "now": "2026-11-14T09:00:00Z"})).await;
+    one.get("/api/v1/auth/me").await;
+    let log = one.read_console("/traffic.har").await["log"].clone();
     let comment = log["comment"].as_str().unwrap();
     let start = "Sandbox pr-12. Seed: 3. Start: 2026-11-14T09:00:00.000Z. Clock: ";
     assert!(comment.starts_with(start), "{comment}");
@@ -282,7 +275,7 @@ async fn a_code_that_was_sent_is_masked_before_anybody_has_used_it() {
     let app = TestApp::start().await;
     app.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
     let code = app.newest_code("+254711000003").await;
-    app.call(Method::GET, &format!("/api/v1/auth/{code}"), None).await;
+    app.get(&format!("/api/v1/auth/{code}")).await;
     let shown = json!(traffic(&app).await).to_string();
     assert!(shown.contains("/api/v1/auth/•••") && !shown.contains(&code), "{shown}");
 }
@@ -312,7 +305,7 @@ async fn secrets_are_masked_wherever_they_stand() {
     // In the address and in headers.
     for secret in ["Kahawa%20%26%20chai%202026", "Kahawa+%26+chai+2026", &code, &token, CONSOLE_TOKEN] {
         for address in [format!("/auth/{secret}"), format!("/auth/me?type={secret}&{secret}=1")] {
-            app.call(Method::GET, &format!("/api/v1{address}"), None).await;
+            app.get(&format!("/api/v1{address}")).await;
         }
     }
     for secret in [OWN, &code, &token, CONSOLE_TOKEN] {
@@ -335,7 +328,7 @@ async fn secrets_are_masked_wherever_they_stand() {
     }
     let last = &har["entries"][21]["request"];
     assert_eq!(last["headers"], json!([{"name": "authorization", "value": "•••"}]));
-    assert_eq!(har["entries"][0]["response"]["status"], StatusCode::OK.as_u16());
+    assert_eq!(har["entries"][0]["response"]["status"], 200);
 }
 
 /// In memory, a value takes many times its size in a body.
@@ -359,10 +352,10 @@ async fn a_read_shows_the_bodies_of_the_newest_calls_as_far_as_there_is_room() {
 #[tokio::test]
 async fn the_token_of_the_console_is_masked_in_a_sandbox_too() {
     let app = TestApp::start().await;
-    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let one = app.make_sandbox(json!({"name": "pr-12"})).await;
     let login = json!({"email": CONSOLE_TOKEN, "password": "x"});
-    one.call(Method::POST, "/api/v1/auth/login", None, Some(login)).await;
-    one.call(Method::GET, &format!("/api/v1/auth/{CONSOLE_TOKEN}"), None, None).await;
-    let shown = one.console(Method::GET, "/traffic", None).await.json().to_string();
+    one.post("/api/v1/auth/login", login).await;
+    one.get(&format!("/api/v1/auth/{CONSOLE_TOKEN}")).await;
+    let shown = one.read_console("/traffic").await.to_string();
     assert!(shown.contains("/api/v1/auth/") && !shown.contains(CONSOLE_TOKEN), "{shown}");
 }

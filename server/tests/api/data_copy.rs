@@ -6,7 +6,7 @@ use lending::demo;
 use serde_json::json;
 
 use crate::{
-    command_line::{error_line, mkopo},
+    command_line::{error_line, mkopo, printed},
     test_app::{NOON, TestApp},
     test_store,
 };
@@ -17,7 +17,7 @@ fn copy(from: &str, to: &str) -> Output {
 
 /// The kinds of all events, the oldest first.
 async fn trail(app: &TestApp) -> Vec<String> {
-    let events = app.console(Method::GET, "/events", None).await.json();
+    let events = app.read_console("/events").await;
     let kinds = events.as_array().unwrap().iter().map(|event| event["kind"].as_str().unwrap().to_owned());
     kinds.rev().collect()
 }
@@ -30,8 +30,7 @@ fn url_of(app: &TestApp) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_in_another_database_behaves_the_same() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     demo::seed(&app.sandbox.database, NOON, 3, 250, 1200, |_| ()).await.unwrap();
     app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
     let loan = agent.waiting_loan().await;
@@ -44,8 +43,8 @@ async fn a_copy_in_another_database_behaves_the_same() {
     app.set_console(Method::POST, "/story-links", json!({"story": "refused"})).await;
     app.set_console(Method::POST, "/deploy-tokens", json!({"slice": "mfe-loans", "name": "ci"})).await;
     let deployment = async |app: &TestApp| {
-        let links = app.console(Method::GET, "/story-links", None).await.json();
-        (links, app.console(Method::GET, "/deploy-tokens", None).await.json())
+        let links = app.read_console("/story-links").await;
+        (links, app.read_console("/deploy-tokens").await)
     };
     let (deployed, trail) = (deployment(&app).await, trail(&app).await);
     let seen = (agent.pending().await, agent.records().await);
@@ -56,9 +55,7 @@ async fn a_copy_in_another_database_behaves_the_same() {
     let mut hops = vec![format!("sqlite:{}", folder.path().join("copy.db").display())];
     hops.extend(test_store::url(folder.path()));
     for to in hops {
-        let copied = copy(&from, &to);
-        let said = String::from_utf8_lossy(&copied.stdout);
-        assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+        let said = printed(copy(&from, &to));
         assert!(said.contains("rows of 24 tables to") && said.contains("the books balance"), "{said}");
         assert!(error_line(&copy(&from, &to)).contains("is not empty: its table fault has rows"));
         from = to;
@@ -67,7 +64,7 @@ async fn a_copy_in_another_database_behaves_the_same() {
     let other = TestApp::start_at(&from, Clock::held_at(NOON)).await;
     let agent = other.sign_in("agent").await;
     assert_eq!((agent.pending().await, agent.records().await), seen);
-    assert_eq!(other.console(Method::GET, "/clock", None).await.json()["offset_ms"], 3 * 3_600_000);
+    assert_eq!(other.read_console("/clock").await["offset_ms"], 3 * 3_600_000);
     assert_eq!(deployment(&other).await, deployed);
     // The sign-in is the latest event, after those of the copies.
     let continued = self::trail(&other).await;

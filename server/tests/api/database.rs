@@ -59,14 +59,14 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
         }
     }
     assert!(refused > 0, "the disk was not full");
-    assert_eq!(app.call(Method::GET, "/readyz", None).await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(app.get("/readyz").await.status, 503);
     app.assert_every_shilling_is_accounted_for().await;
 
     app.write("PRAGMA max_page_count = 1000000").await.unwrap();
     app.later(Duration::from_mins(5)).await;
     for loan in loans {
         if agent.records_of(loan).await.first().is_none_or(|record| record["status"] == "FAILED") {
-            assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+            assert_eq!(agent.disburse(loan).await.status, 200);
         }
         assert_eq!(agent.records_of(loan).await[0]["status"], "COMPLETED");
     }
@@ -80,13 +80,12 @@ async fn a_server_whose_payouts_have_no_room_on_the_disk_is_not_ready_on_postgre
         CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN RAISE 'no space left on device' USING ERRCODE = 'disk_full'; END $$;
         CREATE TRIGGER full_disk BEFORE INSERT ON payout FOR EACH ROW EXECUTE FUNCTION full_disk()";
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let loan = waiting(&agent.pending().await).next().unwrap().clone();
-    let is_ready = async || app.call(Method::GET, "/readyz", None).await.status == StatusCode::OK;
+    let is_ready = async || app.get("/readyz").await.status == 200;
     app.write(FULL).await.unwrap();
     assert!(is_ready().await);
-    assert_eq!(agent.disburse(&loan).await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(agent.disburse(&loan).await.status, 503);
     wait_until("not ready", async || !is_ready().await).await;
 }
 
@@ -171,8 +170,7 @@ async fn while_the_file_is_locked_all_writes_that_wait_fail_together() {
 // S-14, S-109
 #[tokio::test]
 async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let pending = agent.pending().await;
     let calls: Vec<(&Value, &str)> = waiting(&pending).zip(["one", "two", "three"]).collect();
     // The invalid reference is only checked at commit.
@@ -200,7 +198,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
 
     app.write(undo).await.unwrap();
     for again in join_all(calls.into_iter().map(pay)).await {
-        assert_eq!(again.status, StatusCode::OK);
+        assert_eq!(again.status, 200);
         assert!(!again.is_replay());
     }
     app.assert_every_shilling_is_accounted_for().await;
@@ -209,16 +207,14 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
 // S-95
 #[tokio::test]
 async fn when_the_queue_is_full_calls_fail_as_busy_and_nothing_is_done() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     let free = app.occupy_writer().await;
     let database = &app.sandbox.database;
     let touch = || database.write(async |_: &mut Connection| Ok(()));
     let crowd = async { join_all((0..1500).map(|_| touch())).await };
     let latecomer = async {
         tokio::task::yield_now().await;
-        let answer = agent.disburse(loan).await;
+        let answer = agent.disburse(&loan).await;
         free.send(()).unwrap();
         answer
     };
@@ -227,8 +223,8 @@ async fn when_the_queue_is_full_calls_fail_as_busy_and_nothing_is_done() {
     assert!((476..=480).contains(&rejected), "{rejected}");
     assert_eq!(refused.failure().1, "busy");
     assert_eq!(refused.headers["retry-after"], "1");
-    assert_eq!(agent.records_of(loan).await.len(), 0);
-    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+    assert_eq!(agent.records_of(&loan).await.len(), 0);
+    assert_eq!(agent.disburse(&loan).await.status, 200);
 }
 
 #[tokio::test]
@@ -296,11 +292,11 @@ async fn closing_leaves_no_connection_open() {
 #[tokio::test]
 async fn a_test_shows_what_caused_a_500() {
     let app = TestApp::start().await;
-    let token = app.sign_in("agent").await.token;
+    let token = app.sign_in("agent").await.token().to_owned();
     app.write("ALTER TABLE customer RENAME TO renamed").await.unwrap();
     let pending = request(Method::GET, "/api/v1/disbursements/pending", Some(&token), None);
     let answer = app.send_to(Listener::Portal, pending).await;
-    assert_eq!(answer.status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(answer.status, 500);
     let shown = answer.status.to_string();
     let call = "GET /api/v1/disbursements/pending";
     for part in ["500 ", call, "Something went wrong", "caused by Storage(", "customer"] {

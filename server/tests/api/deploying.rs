@@ -4,7 +4,7 @@ use std::{future::pending, io, time::Duration};
 
 use axum::{
     body::Body,
-    http::{Method, Request, StatusCode, header},
+    http::{Method, Request, header},
 };
 use futures::stream;
 use insta::assert_snapshot;
@@ -19,9 +19,8 @@ use tokio::sync::mpsc;
 
 use crate::{
     command_line::{error_line, mkopo},
-    sandboxes::Given,
     slices::{Files, build, slice_command, started, versions},
-    test_app::{Answer, TestApp, request},
+    test_app::{Answer, TestApp, column, request},
 };
 
 const DAY: Duration = Duration::from_hours(24);
@@ -66,9 +65,7 @@ async fn a_token_publishes_activates_and_rolls_back_its_slice_and_the_trail_name
     assert_eq!(versions(&app).await.0, "0.1.0");
     let activated = app.send(call(&token, "mfe-loans/activate", Some(json!({"version": "0.2.0"})))).await;
     assert_eq!(activated.json()["live"], "0.2.0");
-    let trail = app.console(Method::GET, "/slices", None).await.json()["trail"].clone();
-    let by: Vec<_> = trail.as_array().unwrap().iter().map(|event| &event["by"]).collect();
-    assert_eq!(by, ["deploy token ci"; 3]);
+    assert_eq!(column(&app.read_console("/slices").await["trail"], "by"), ["deploy token ci"; 3]);
 }
 
 // S-37
@@ -103,7 +100,7 @@ async fn a_token_that_is_wrong_expired_or_revoked_is_refused_and_wrong_ones_are_
     app.console(Method::DELETE, "/deploy-tokens/mfe-loans/ci", None).await;
     assert_eq!(publish(&app, &revoked, &files).await.failure().1, "no_deploy_token");
     assert_eq!(publish(&app, "mkopo_deploy_guess", &files).await.failure().1, "no_deploy_token");
-    let events = app.console(Method::GET, "/events?kind=deploy_token_refused", None).await.json();
+    let events = app.read_console("/events?kind=deploy_token_refused").await;
     let refused = events.as_array().unwrap().iter();
     let refused: Value =
         refused.map(|event| json!([event["who"], event["about"], event["details"]])).collect();
@@ -172,7 +169,7 @@ fn the_command_line_says_what_a_deploy_token_is_not_for() {
 async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() {
     let (app, _portal) = started().await;
     let repayments = json!({"slice": "mfe-repayments", "name": "gitlab", "expires_in": "1d"});
-    let added = app.console(Method::POST, "/deploy-tokens", Some(repayments.clone())).await;
+    let added = app.console(Method::POST, "/deploy-tokens", repayments.clone()).await;
     assert_eq!(added.status, 201);
     let mut added = added.json();
     let token = added.as_object_mut().unwrap().remove("token").unwrap().as_str().unwrap().to_owned();
@@ -188,7 +185,7 @@ async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() 
     assert!(!String::from_utf8_lossy(&listed.bytes).contains(&token));
     assert_eq!(listed.json()[0]["last_used_at"], "2026-11-14T09:00:00.000Z");
 
-    let again = app.console(Method::POST, "/deploy-tokens", Some(repayments)).await;
+    let again = app.console(Method::POST, "/deploy-tokens", repayments).await;
     assert_eq!(again.failure().1, "deploy_token_exists");
     let usual = app.set_console(Method::POST, "/deploy-tokens", json!({"slice": "mfe-plans"})).await.json();
     assert_eq!((&usual["name"], &usual["expires_at"]), (&json!("ci"), &json!("2027-02-12T09:00:00.000Z")));
@@ -199,7 +196,7 @@ async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() 
         json!({"slice": "mfe-plans", "name": "second", "expires_in": "12h"}),
         json!({"slice": "mfe-plans", "name": "second", "expires_in": "3651d"}),
     ] {
-        reasons.push(app.console(Method::POST, "/deploy-tokens", Some(wrong)).await.refusal());
+        reasons.push(app.console(Method::POST, "/deploy-tokens", wrong).await.refusal());
     }
     assert_snapshot!(reasons.join("\n"), @"
     422 invalid_request: The name of a slice is mfe- and lower-case letters, digits and dashes, such as mfe-repayments.
@@ -220,7 +217,7 @@ async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() 
 async fn the_token_of_a_sandbox_neither_lists_nor_adds_deploy_tokens() {
     let (app, _portal) = started().await;
     token_of(&app, "mfe-loans").await;
-    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let one = app.make_sandbox(json!({"name": "pr-12"})).await;
     for (method, path, body) in [
         (Method::GET, "/deploy-tokens", None),
         (Method::POST, "/deploy-tokens", Some(json!({"slice": "mfe-plans"}))),
@@ -228,7 +225,7 @@ async fn the_token_of_a_sandbox_neither_lists_nor_adds_deploy_tokens() {
     ] {
         assert_eq!(one.console(method, path, body).await.failure().1, "no_console_token", "{path}");
     }
-    assert_eq!(app.console(Method::GET, "/deploy-tokens", None).await.json().as_array().unwrap().len(), 1);
+    assert_eq!(app.read_console("/deploy-tokens").await.as_array().unwrap().len(), 1);
 }
 
 /// 40 uploads at once took 690 MB.
@@ -260,7 +257,7 @@ async fn four_builds_are_received_at_once_and_others_are_told_to_wait() {
         () = async { _ = tokio::join!(slow(), slow(), slow(), slow()) } => unreachable!("they go on"),
         refused = refused => refused,
     };
-    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refused.status, 429);
     assert_eq!(refused.failure().1, "too_many_uploads");
     assert_eq!(refused.headers["retry-after"], "1");
 }
@@ -269,14 +266,14 @@ async fn four_builds_are_received_at_once_and_others_are_told_to_wait() {
 async fn a_token_deploys_to_one_sandbox_when_the_call_is_for_it() {
     let (app, _portal) = started().await;
     let token = token_of(&app, "mfe-loans").await;
-    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let one = app.make_sandbox(json!({"name": "pr-12"})).await;
     let mut request = publication(&token, &build("mfe-loans", "0.2.0-pr.12"));
     request.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
     assert_eq!(app.send(request).await.status, 201);
-    let there = one.call(Method::GET, "/slices.json", None, None).await.json();
+    let there = one.get("/slices.json").await.json();
     assert_eq!(there["slices"]["mfe-loans"]["version"], "0.2.0-pr.12");
     assert_eq!(versions(&app).await.0, "0.1.0");
-    let written = one.console(Method::GET, "/events?kind=slice_published", None).await.json();
+    let written = one.read_console("/events?kind=slice_published").await;
     assert_eq!(written[0]["details"], "version: 0.2.0-pr.12");
 }
 
@@ -286,7 +283,7 @@ async fn adding_using_and_revoking_a_token_are_events_with_its_name_and_never_th
     let (app, _portal) = started().await;
     let new = json!({"slice": "mfe-loans", "name": "gitlab", "expires_in": "30d"});
     let added = app.set_console(Method::POST, "/deploy-tokens", new.clone()).await.json();
-    app.console(Method::POST, "/deploy-tokens", Some(new)).await;
+    app.console(Method::POST, "/deploy-tokens", new).await;
     let token = added["token"].as_str().unwrap();
     publish(&app, token, &build("mfe-loans", "0.2.0")).await;
     publish(&app, token, &build("mfe-plans", "0.2.0")).await;

@@ -86,7 +86,7 @@ async fn a_caller_that_accepts_problem_json_gets_it() {
 #[tokio::test]
 async fn the_failure_has_the_request_id_of_the_header() {
     let app = TestApp::start().await;
-    let answer = app.call(Method::GET, "/api/v1/auth/me", None).await;
+    let answer = app.get("/api/v1/auth/me").await;
     assert_eq!(json!(answer.headers["x-request-id"].to_str().unwrap()), answer.body()["request_id"]);
 }
 
@@ -221,11 +221,9 @@ async fn problem_json_is_sent_when_it_is_preferred_at_least_as_much_as_json() {
 
 #[tokio::test]
 async fn head_answers_like_get_without_the_body() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for("agent").await;
     let got = agent.get("/api/v1/disbursements/pending").await;
-    let head =
-        app.send(request(Method::HEAD, "/api/v1/disbursements/pending", Some(&agent.token), None)).await;
+    let head = agent.call(Method::HEAD, "/api/v1/disbursements/pending", None).await;
     assert_eq!(head.status, 200);
     assert!(head.bytes.is_empty());
     assert_eq!(head.headers[header::ETAG], got.headers[header::ETAG]);
@@ -287,10 +285,10 @@ fn an_invalid_origin_is_refused() {
 #[tokio::test]
 async fn hsts_is_sent_only_behind_tls() {
     let hsts = header::STRICT_TRANSPORT_SECURITY;
-    let plain = TestApp::start().await.call(Method::GET, "/healthz", None).await;
+    let plain = TestApp::start().await.get("/healthz").await;
     assert!(!plain.headers.contains_key(&hsts));
     let behind_tls = TestApp::start_with(&["--behind-tls", "true"]).await;
-    let secure = behind_tls.call(Method::GET, "/healthz", None).await;
+    let secure = behind_tls.get("/healthz").await;
     assert_eq!(secure.headers[hsts], "max-age=31536000; includeSubDomains");
 }
 
@@ -305,8 +303,7 @@ async fn a_body_that_never_arrives_times_out() {
 // S-1, S-8, S-102, S-107
 #[tokio::test]
 async fn hostile_requests_are_refused_without_internal_details() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let deep = "[".repeat(50_000);
     let deep_in_a_field = format!(r#"{{"x":{deep}"#);
     let mut requests = Vec::new();
@@ -340,7 +337,7 @@ async fn hostile_requests_are_refused_without_internal_details() {
     requests.extend(paths.split(' ').map(|path| Request::get(path).body(Body::empty())));
     for request in requests {
         let mut request = request.unwrap();
-        let token = format!("Bearer {}", agent.token).parse().unwrap();
+        let token = format!("Bearer {}", agent.token()).parse().unwrap();
         request.headers_mut().insert(header::AUTHORIZATION, token);
         let call = format!("{} {}", request.method(), request.uri());
         let answer = app.send(request).await;
@@ -373,7 +370,7 @@ async fn no_call_accepts_a_field_twice_or_an_array_for_an_object() {
     // Pages alone make the other calls that have a body.
     let is_of_api = |path: &str| path.starts_with("/api/") || path.starts_with("/console/api/");
     for (path, method) in contract::operations().into_iter().filter(|(path, _)| is_of_api(path)) {
-        let token = if path.starts_with("/console") { CONSOLE_TOKEN } else { &admin.token };
+        let token = if path.starts_with("/console") { CONSOLE_TOKEN } else { admin.token() };
         let address = path.replace(['{', '}'], "");
         let method: Method = method.to_uppercase().parse().unwrap();
         for (name, schema) in contract::fields_of_body(path, &method) {

@@ -3,12 +3,11 @@
 
 use std::{pin::Pin, time::Duration};
 
-use axum::http::{Method, StatusCode};
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
 use crate::{
-    test_app::{Answer, TestApp, waiting},
+    test_app::{Answer, TestApp},
     test_store,
 };
 
@@ -30,7 +29,7 @@ fn lose_claim(loan: &Value) -> String {
 type Call<'c> = Pin<Box<dyn Future<Output = Answer> + 'c>>;
 
 async fn events(app: &TestApp) -> Vec<Value> {
-    let events = app.console(Method::GET, "/events?kind=data_copy_found", None).await.json();
+    let events = app.read_console("/events?kind=data_copy_found").await;
     events.as_array().unwrap().clone()
 }
 
@@ -41,9 +40,7 @@ async fn float(app: &TestApp) -> i64 {
 // S-14
 #[tokio::test]
 async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     let before = float(&app).await;
     let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, "first")).await;
     app.write(NEW_TIMELINE.to_owned() + &lose_claim(&loan)).await.unwrap();
@@ -51,28 +48,24 @@ async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
     assert_eq!(app.as_time_passes(call).await.failure().1, "not_known");
     assert_eq!(float(&app).await, before);
     // The same key pays the loan once.
-    assert_eq!(agent.disburse_with_key(&loan, "first").await.status, StatusCode::OK);
+    assert_eq!(agent.disburse_with_key(&loan, "first").await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn a_payment_whose_claim_survived_a_failover_is_sent_to_the_new_leader() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, "first")).await;
     app.write(NEW_TIMELINE).await.unwrap();
     drop(held);
-    assert_eq!(app.as_time_passes(call).await.status, StatusCode::OK);
+    assert_eq!(app.as_time_passes(call).await.status, 200);
     assert_eq!(agent.records_of(&loan).await.len(), 1);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_was_lost() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::Slow]).await;
     let before = float(&app).await;
     let mut call: Call<'_> = Box::pin(agent.disburse_with_key(&loan, "first"));
@@ -83,7 +76,7 @@ async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_wa
     let lose_payment = "DELETE FROM mobile_money_payment WHERE receipt IS NOT NULL AND requested_at =
                         (SELECT max(requested_at) FROM mobile_money_payment)";
     app.write(lose_payment).await.unwrap();
-    assert_eq!(app.as_time_passes(call).await.status, StatusCode::ACCEPTED);
+    assert_eq!(app.as_time_passes(call).await.status, 202);
     for _ in 0..3 {
         app.later(Duration::from_secs(15)).await;
     }
@@ -93,9 +86,7 @@ async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_wa
 
 #[tokio::test]
 async fn accepted_is_the_answer_only_for_a_payout_that_is_there() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     for key in [None, Some("first")] {
         app.next_outcomes(&[Outcome::LostUnpaid]).await;
         let mut call: Call<'_> = match key {
@@ -111,13 +102,10 @@ async fn accepted_is_the_answer_only_for_a_payout_that_is_there() {
 // S-14
 #[tokio::test]
 async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not_have() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let mut loans = waiting(&pending);
-    let (kept, lost) = (loans.next().unwrap(), loans.next().unwrap());
-    assert_eq!(agent.disburse(kept).await.status, StatusCode::OK);
-    assert_eq!(agent.disburse(lost).await.status, StatusCode::OK);
+    let (app, agent) = TestApp::start_for("agent").await;
+    let [kept, lost] = &agent.waiting_loans().await;
+    assert_eq!(agent.disburse(kept).await.status, 200);
+    assert_eq!(agent.disburse(lost).await.status, 200);
     assert!(events(&app).await.is_empty());
 
     // At once: a background task reads the timeline, too.
@@ -145,11 +133,11 @@ async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not
     assert!(metrics.contains("mkopo_data_copies_found_total 1\n"), "{metrics}");
     assert!(metrics.contains("mkopo_answers_missing_total 1\n"), "{metrics}");
     // The payment is known to mobile money alone.
-    let audit = app.console(Method::GET, "/invariant", None).await.json();
+    let audit = app.read_console("/invariant").await;
     assert_eq!((audit["ok"].as_bool(), audit["without_payout"].as_array().unwrap().len()), (Some(false), 1));
     // Paid again, the loan is named.
-    assert_eq!(agent.disburse(lost).await.status, StatusCode::OK);
-    let audit = app.console(Method::GET, "/invariant", None).await.json();
+    assert_eq!(agent.disburse(lost).await.status, 200);
+    let audit = app.read_console("/invariant").await;
     assert_eq!(audit["double_paid"], json!([loan_id]));
     assert_eq!(events(&app).await.len(), 1);
 }

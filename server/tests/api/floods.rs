@@ -8,7 +8,6 @@ use std::{
     time::Duration,
 };
 
-use axum::http::{Method, StatusCode};
 use mkopo::http::connections::Limits;
 use serde_json::{Value, json};
 use tokio::{
@@ -42,7 +41,7 @@ async fn traffic_keeps_a_bounded_number_of_bytes_whatever_is_sent() {
     let size = body.to_string().len();
     assert!((7_000..8_192).contains(&size), "{size}");
     for _ in 0..1_100 {
-        assert_eq!(app.post("/api/v1/zzz", body.clone()).await.status, StatusCode::NOT_FOUND);
+        assert_eq!(app.post("/api/v1/zzz", body.clone()).await.status, 404);
     }
     let kept = app.sandbox.traffic.entries().len();
     assert!((500..=8 * 1024 * 1024 / size).contains(&kept), "{kept}");
@@ -54,8 +53,7 @@ async fn a_path_over_one_kibibyte_is_refused() {
     let app = TestApp::start().await;
     for path in ["/", "/api/v1/", "/loans/", "/console/"] {
         let long = format!("{path}{}", "a".repeat(1025));
-        let answer = app.call(Method::GET, &long, None).await;
-        assert_eq!(answer.kind(), "414 uri_too_long", "{path}");
+        assert_eq!(app.get(&long).await.kind(), "414 uri_too_long", "{path}");
     }
     for (path, method) in contract::operations().iter().filter(|(path, _)| path.contains('{')) {
         assert!(contract::response(path, method, "414").is_some(), "{method} {path} has no 414");
@@ -70,12 +68,10 @@ async fn a_name_that_no_file_can_have_is_a_page_or_missing_and_never_an_error() 
     let encoded = "%61".repeat(256);
     for name in [long.as_str(), encoded.as_str(), &"a".repeat(253), "%00", "x%00y"] {
         for screen in ["/", "/loans/"] {
-            let answer = app.call(Method::GET, &format!("{screen}{name}"), None).await;
-            assert_eq!(answer.status, StatusCode::OK, "{screen}{name}");
+            assert_eq!(app.get(&format!("{screen}{name}")).await.status, 200, "{screen}{name}");
         }
         for folder in ["/assets/", "/slices/", "/slices/mfe-auth/"] {
-            let answer = app.call(Method::GET, &format!("{folder}{name}"), None).await;
-            assert_eq!(answer.status, StatusCode::NOT_FOUND, "{folder}{name}");
+            assert_eq!(app.get(&format!("{folder}{name}")).await.status, 404, "{folder}{name}");
         }
     }
 }

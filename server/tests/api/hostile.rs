@@ -1,15 +1,19 @@
 //! Requests that nobody sends by mistake, as many as are asked for: no 5xx, no hang, no growth.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::{
     body::Body,
-    http::{HeaderName, HeaderValue, Request},
+    http::{HeaderValue, Request},
 };
-use rand::{Rng, RngExt, SeedableRng, rngs::ChaCha12Rng, seq::IndexedRandom};
+use proptest::{prelude::*, sample::select, strategy::ValueTree, test_runner::TestRunner};
+use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::test_app::TestApp;
+use crate::{
+    parsing::{encoded, json_value, text},
+    test_app::TestApp,
+};
 
 const METHODS: [&str; 9] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "BREW"];
 
@@ -37,23 +41,6 @@ const PATHS: [&str; 21] = [
     "/console/api/events",
 ];
 
-const TEXTS: [&str; 14] = [
-    "",
-    "'",
-    "\" OR 1=1 --",
-    "<script>alert(1)</script>",
-    "%00",
-    "..%2f..%2fetc%2fpasswd",
-    "\u{202e}٠٧١٢",
-    "${jndi:ldap://x}",
-    "{{7*7}}",
-    "-1",
-    "9223372036854775808",
-    "1e400",
-    "null",
-    "agent@mkopo.test",
-];
-
 /// The request headers that the server reads.
 pub const HEADERS: [&str; 13] = [
     "content-length",
@@ -71,62 +58,35 @@ pub const HEADERS: [&str; 13] = [
     "range",
 ];
 
-struct Hostile(ChaCha12Rng);
-
-impl Hostile {
-    fn text(&mut self) -> String {
-        let text = *TEXTS.choose(&mut self.0).unwrap_or(&"");
-        let at_most = if self.0.random_bool(0.05) { 80 } else { 1 };
-        text.repeat(self.0.random_range(1..=at_most))
-    }
-
-    fn json(&mut self, depth: u32) -> String {
-        match self.0.random_range(0..if depth == 0 { 4 } else { 6 }) {
-            0 => format!("{:?}", self.text()),
-            1 => self.0.next_u64().to_string(),
-            2 => "null".to_owned(),
-            3 => self.text(),
-            4 => format!("[{}]", vec![self.json(depth - 1); 3].join(",")),
-            _ => {
-                const FIELDS: [&str; 7] =
-                    ["email", "password", "otp", "new_password", "amount", "phone_number", "agent_id"];
-                let field = |hostile: &mut Self| {
-                    let name = *FIELDS.choose(&mut hostile.0).unwrap_or(&"");
-                    format!("\"{name}\":{}", hostile.json(depth - 1))
-                };
-                format!("{{{},{}}}", field(self), field(self))
-            }
-        }
-    }
-
-    fn request(&mut self) -> Request<Body> {
-        let mut path = (*PATHS.choose(&mut self.0).unwrap()).to_owned();
-        if self.0.random_bool(0.3) {
-            let text: String = form_urlencoded::byte_serialize(self.text().as_bytes()).collect();
-            path = format!(
-                "{path}{}{text}",
-                ["/", "?", "?limit=", "?cursor=", "//"].choose(&mut self.0).unwrap()
-            );
-        }
-        let body = match self.0.random_range(0..5) {
-            0 => String::new(),
-            1 => "[".repeat(self.0.random_range(1..4000)),
-            2 => self.text(),
-            _ => self.json(4),
-        };
-        let mut request = Request::builder()
-            .method(*METHODS.choose(&mut self.0).unwrap())
-            .uri(path)
-            .header("content-type", "application/json")
-            .body(Body::from(body))
-            .unwrap();
-        for _ in 0..self.0.random_range(0..4) {
-            let name = HeaderName::from_static(HEADERS.choose(&mut self.0).unwrap());
-            let value = HeaderValue::from_bytes(self.text().as_bytes()).ok();
-            request.headers_mut().append(name, value.unwrap_or_else(|| HeaderValue::from_static("x")));
+fn requests() -> impl Strategy<Value = Request<()>> {
+    let more = (select(vec!["/", "?", "?limit=", "?cursor=", "//"]), text());
+    let path = (select(&PATHS[..]), prop::option::weighted(0.3, more)).prop_map(|(path, more)| match more {
+        Some((mark, text)) => format!("{path}{mark}{}", encoded(&text)),
+        None => path.to_owned(),
+    });
+    let headers = prop::collection::vec((select(&HEADERS[..]), text()), 0..4);
+    (select(&METHODS[..]), path, headers).prop_map(|(method, path, headers)| {
+        let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+        let mut request = request.body(()).unwrap();
+        for (name, value) in headers {
+            let value = HeaderValue::from_bytes(value.as_bytes()).unwrap_or(HeaderValue::from_static("x"));
+            request.headers_mut().append(name, value);
         }
         request
-    }
+    })
+}
+
+fn bodies() -> impl Strategy<Value = String> {
+    let fields =
+        select(vec!["email", "password", "otp", "new_password", "amount", "phone_number", "agent_id"]);
+    let object = prop::collection::vec((fields, json_value()), 2);
+    let object = object.prop_map(|fields| fields.into_iter().collect::<Value>().to_string());
+    prop_oneof![
+        1 => Just(String::new()),
+        1 => (1..4000_usize).prop_map(|depth| "[".repeat(depth)),
+        1 => (text(), 1..80_usize).prop_map(|(text, times)| text.repeat(times)),
+        2 => object,
+    ]
 }
 
 /// The memory of this process in bytes.
@@ -138,42 +98,31 @@ fn resident() -> Option<u64> {
 /// The maximum growth of memory, in bytes, once the caches are full: after the first tenth of the requests.
 const MAX_GROWTH: u64 = 64 << 20;
 
-async fn attack(requests: u64) {
+async fn attack(count: u64) {
     let app = TestApp::start().await;
     let listeners = mkopo::routers(&app.sandbox);
     let agent = app.sign_in("agent").await;
     let lists = async || (agent.pending().await, agent.records().await);
     let lists_before = lists().await;
-    let mut hostile = Hostile(ChaCha12Rng::seed_from_u64(19));
-    let (before, started, mut slowest) = (resident(), Instant::now(), Duration::ZERO);
+    let (mut runner, hostile) = (TestRunner::deterministic(), (requests(), bodies()));
     let mut early = None;
-    for number in 0..requests {
-        if number == requests / 10 {
+    for number in 0..count {
+        if number == count / 10 {
             early = resident();
         }
-        let request = hostile.request();
-        let (method, path) = (request.method().clone(), request.uri().clone());
-        let router = listeners[usize::from(path.path().starts_with("/console"))].clone();
-        let called = Instant::now();
-        let answer = tokio::time::timeout(Duration::from_secs(30), router.oneshot(request));
-        let status = answer.await.unwrap().unwrap().status();
-        slowest = slowest.max(called.elapsed());
-        assert!(!status.is_server_error(), "{method} {path}: {status}");
+        let (request, body) = hostile.new_tree(&mut runner).unwrap().current();
+        let call = format!("{} {}", request.method(), request.uri());
+        let router = listeners[usize::from(request.uri().path().starts_with("/console"))].clone();
+        let answer = router.oneshot(request.map(|()| Body::from(body)));
+        let status = tokio::time::timeout(Duration::from_secs(30), answer).await.unwrap().unwrap().status();
+        assert!(!status.is_server_error(), "{call}: {status}");
     }
     assert_eq!(lists().await, lists_before);
     app.assert_every_shilling_is_accounted_for().await;
-    if let (Some(before), Some(early), Some(last)) = (before, early, resident()) {
-        println!(
-            "{requests} hostile requests in {:.0?}, the slowest in {slowest:.0?}; resident: {} MB before, {} MB \
-             after {}, {} MB after all",
-            started.elapsed(),
-            before >> 20,
-            early >> 20,
-            requests / 10,
-            last >> 20,
-        );
+    if let (Some(early), Some(last)) = (early, resident()) {
+        println!("resident after a tenth: {} MB, after all: {} MB", early >> 20, last >> 20);
         // In a shorter run, other tests of this process grow, too.
-        assert!(requests < 1_000_000 || last < early + MAX_GROWTH, "grew from {early} to {last} bytes");
+        assert!(count < 1_000_000 || last < early + MAX_GROWTH, "grew from {early} to {last} bytes");
     }
 }
 

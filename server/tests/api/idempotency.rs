@@ -25,31 +25,28 @@ fn assert_replays(first: &Answer, again: &Answer) {
 
 #[tokio::test]
 async fn a_repeat_with_the_same_key_gets_the_first_answer_again_also_after_a_restart() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
 
-    let first = agent.disburse_with_key(loan, KEY).await;
-    assert_eq!(first.status, StatusCode::OK);
+    let first = agent.disburse_with_key(&loan, KEY).await;
+    assert_eq!(first.status, 200);
     app.clock.advance(Duration::from_mins(3));
-    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
-    assert_replays(&first, &agent.disburse_with_key(loan, &format!("\"{KEY}\"")).await);
-    assert_eq!(agent.records_of(loan).await.len(), 1);
+    assert_replays(&first, &agent.disburse_with_key(&loan, KEY).await);
+    assert_replays(&first, &agent.disburse_with_key(&loan, &format!("\"{KEY}\"")).await);
+    assert_eq!(agent.records_of(&loan).await.len(), 1);
     app.assert_every_shilling_is_accounted_for().await;
 
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
-    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    assert_replays(&first, &agent.disburse_with_key(&loan, KEY).await);
 }
 
 #[tokio::test]
 async fn every_final_refusal_replays() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let pending = agent.pending().await;
     let mut loans = waiting(&pending);
     let paid = loans.next().unwrap();
-    assert_eq!(agent.disburse(paid).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(paid).await.status, 200);
     let rejected = loans.next().unwrap();
     let rejected_id = rejected["loan_id"].as_str().unwrap();
     let reject = format!("UPDATE loan SET status = 'REJECTED' WHERE loan_id = '{rejected_id}'");
@@ -87,8 +84,7 @@ async fn every_final_refusal_replays() {
 
 #[tokio::test]
 async fn an_answer_replays_in_its_original_format() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for("agent").await;
     let pending = agent.pending().await;
     let refused = pending.iter().find(|loan| loan["total_loan_amount"] == 300_000).unwrap();
     let paid = waiting(&pending).next().unwrap();
@@ -96,7 +92,7 @@ async fn an_answer_replays_in_its_original_format() {
         [(refused, "refused", "application/problem+json"), (paid, "paid", "application/json")]
     {
         let headers = [("idempotency-key", key), ("accept", "application/problem+json")];
-        let first = app.send(with_headers(payout(&agent.token, loan), &headers)).await;
+        let first = agent.send(with_headers(payout(loan), &headers)).await;
         assert_eq!(first.headers["content-type"], format);
         assert_replays(&first, &agent.disburse_with_key(loan, key).await);
     }
@@ -104,11 +100,8 @@ async fn an_answer_replays_in_its_original_format() {
 
 #[tokio::test]
 async fn a_key_of_another_call_is_refused() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let mut loans = waiting(&pending);
-    let (loan, other_loan) = (loans.next().unwrap(), loans.next().unwrap());
+    let (_, agent) = TestApp::start_for("agent").await;
+    let [loan, other_loan] = &agent.waiting_loans().await;
     agent.disburse_with_key(loan, KEY).await;
 
     let mut other_body = disbursement_of(loan);
@@ -124,32 +117,28 @@ async fn a_key_of_another_call_is_refused() {
 
 #[tokio::test]
 async fn a_key_is_in_use_while_the_first_call_runs() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::Slow]).await;
 
-    let mut first = Box::pin(agent.disburse_with_key(loan, KEY));
-    agent.until_claimed(loan, &mut first).await;
-    assert_eq!(agent.disburse_with_key(loan, KEY).await.kind(), "409 idempotency_key_in_use");
+    let mut first = Box::pin(agent.disburse_with_key(&loan, KEY));
+    agent.until_claimed(&loan, &mut first).await;
+    assert_eq!(agent.disburse_with_key(&loan, KEY).await.kind(), "409 idempotency_key_in_use");
 
     let first = app.as_time_passes(first).await;
-    assert_eq!(first.status, StatusCode::ACCEPTED);
-    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    assert_eq!(first.status, 202);
+    assert_replays(&first, &agent.disburse_with_key(&loan, KEY).await);
     app.later(Duration::from_mins(1)).await;
-    assert_eq!(agent.status_of(loan).await, "COMPLETED");
-    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    assert_eq!(agent.status_of(&loan).await, "COMPLETED");
+    assert_replays(&first, &agent.disburse_with_key(&loan, KEY).await);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn a_key_whose_call_died_with_its_server_is_answered_once_the_payout_has_settled() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
-    let mut first = Box::pin(agent.disburse_with_key(loan, KEY));
-    agent.until_claimed(loan, &mut first).await;
+    let mut first = Box::pin(agent.disburse_with_key(&loan, KEY));
+    agent.until_claimed(&loan, &mut first).await;
     drop(first);
     let money = &app.sandbox.mobile_money;
     while money.scenario().await.unwrap().float == Kes(50_000_000) {
@@ -159,22 +148,20 @@ async fn a_key_whose_call_died_with_its_server_is_answered_once_the_payout_has_s
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
     app.later(Duration::from_secs(10)).await;
-    let answer = agent.disburse_with_key(loan, KEY).await;
-    assert_eq!(answer.status, StatusCode::OK);
+    let answer = agent.disburse_with_key(&loan, KEY).await;
+    assert_eq!(answer.status, 200);
     assert!(answer.is_replay());
     assert_eq!(answer.json()["status"], "COMPLETED");
-    assert_eq!(agent.disburse_with_key(loan, KEY).await.bytes, answer.bytes);
+    assert_eq!(agent.disburse_with_key(&loan, KEY).await.bytes, answer.bytes);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn a_key_whose_call_died_with_its_server_does_not_stay_in_use_while_the_payout_is_open() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
-    let mut first = Box::pin(agent.disburse_with_key(loan, KEY));
-    agent.until_claimed(loan, &mut first).await;
+    let mut first = Box::pin(agent.disburse_with_key(&loan, KEY));
+    agent.until_claimed(&loan, &mut first).await;
     drop(first);
     while !app.sandbox.mobile_money.scenario().await.unwrap().next.is_empty() {
         tokio::task::yield_now().await;
@@ -182,57 +169,50 @@ async fn a_key_whose_call_died_with_its_server_does_not_stay_in_use_while_the_pa
 
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
-    assert_eq!(agent.disburse_with_key(loan, KEY).await.failure().1, "idempotency_key_in_use");
+    assert_eq!(agent.disburse_with_key(&loan, KEY).await.failure().1, "idempotency_key_in_use");
     app.later(Duration::from_secs(10)).await;
-    let accepted = agent.disburse_with_key(loan, KEY).await;
-    assert_eq!(accepted.status, StatusCode::ACCEPTED);
+    let accepted = agent.disburse_with_key(&loan, KEY).await;
+    assert_eq!(accepted.status, 202);
     assert!(accepted.is_replay());
     app.later(Duration::from_mins(5)).await;
-    assert_eq!(agent.status_of(loan).await, "FAILED");
-    assert_eq!(agent.disburse_with_key(loan, KEY).await.bytes, accepted.bytes);
-    let paid = agent.disburse_with_key(loan, "another-key").await;
-    assert_eq!(paid.status, StatusCode::OK);
+    assert_eq!(agent.status_of(&loan).await, "FAILED");
+    assert_eq!(agent.disburse_with_key(&loan, KEY).await.bytes, accepted.bytes);
+    assert_eq!(agent.disburse_with_key(&loan, "another-key").await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 // S-12
 #[tokio::test]
 async fn in_progress_is_not_a_final_answer() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let supervisor = app.sign_in("supervisor").await;
     let loan = &agent.waiting_loan().await;
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
-    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
+    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, 202);
 
     assert_eq!(supervisor.disburse_with_key(loan, KEY).await.failure().1, "in_progress");
     app.later(Duration::from_mins(3)).await;
     let answer = supervisor.disburse_with_key(loan, KEY).await;
-    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.status, 200);
     assert!(!answer.is_replay());
 }
 
 #[tokio::test]
 async fn a_key_expires_after_a_day() {
-    let app = TestApp::start_with(&["--session-minutes", "4320"]).await;
-    let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let mut loans = waiting(&pending);
-    let (loan, other_loan) = (loans.next().unwrap(), loans.next().unwrap());
+    let (app, agent) = TestApp::start_for_with("agent", &["--session-minutes", "4320"]).await;
+    let [loan, other_loan] = &agent.waiting_loans().await;
     let first = agent.disburse_with_key(loan, KEY).await;
     app.clock.advance(Duration::from_hours(24) - Duration::from_millis(1));
     assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
     app.clock.advance(Duration::from_millis(1));
     assert_eq!(agent.disburse_with_key(loan, KEY).await.failure().1, "already_disbursed");
     app.clock.advance(Duration::from_hours(24));
-    assert_eq!(agent.disburse_with_key(other_loan, KEY).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse_with_key(other_loan, KEY).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_user_can_have_any_number_of_keys() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (_, agent, loan) = TestApp::ready_to_pay().await;
     let mut unknown = loan.clone();
     unknown["loan_id"] = json!("LN-2026-99999");
     for keys in (0..1200).collect::<Vec<u32>>().chunks(100) {
@@ -241,12 +221,12 @@ async fn a_user_can_have_any_number_of_keys() {
             async move { agent.disburse_with_key(unknown, &format!("key-{n}")).await }
         });
         for answer in join_all(calls).await {
-            assert_eq!(answer.status, StatusCode::NOT_FOUND);
+            assert_eq!(answer.status, 404);
         }
     }
-    let first = agent.disburse_with_key(loan, KEY).await;
-    assert_eq!(first.status, StatusCode::OK);
-    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    let first = agent.disburse_with_key(&loan, KEY).await;
+    assert_eq!(first.status, 200);
+    assert_replays(&first, &agent.disburse_with_key(&loan, KEY).await);
     assert!(agent.disburse_with_key(&unknown, "key-0").await.is_replay());
 }
 
@@ -273,12 +253,11 @@ async fn an_answer_that_could_not_be_stored_is_not_sent() {
     }
     let other = lock_file(&app).await;
     // After 8 seconds the call would be answered 202.
-    let answer = app.as_time_passes(call).await;
-    assert_eq!(answer.kind(), "503 not_known");
+    assert_eq!(app.as_time_passes(call).await.kind(), "503 not_known");
     other.close().await.unwrap();
     app.later(Duration::from_secs(10)).await;
     let first = agent.disburse_with_key(loan, KEY).await;
-    assert_eq!(first.status, StatusCode::OK);
+    assert_eq!(first.status, 200);
     assert!(first.is_replay());
     assert_eq!(agent.disburse_with_key(loan, KEY).await.bytes, first.bytes);
     app.assert_every_shilling_is_accounted_for().await;
@@ -286,14 +265,12 @@ async fn an_answer_that_could_not_be_stored_is_not_sent() {
 
 #[tokio::test]
 async fn calls_for_one_loan_with_different_keys_at_once_pay_it_once_and_each_key_has_one_answer() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     let keys: Vec<String> = (0..40).map(|n| format!("key-{n}")).collect();
-    let answers = join_all(keys.iter().map(|key| agent.disburse_with_key(loan, key))).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == StatusCode::OK).count(), 1);
+    let answers = join_all(keys.iter().map(|key| agent.disburse_with_key(&loan, key))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
     for (key, first) in keys.iter().zip(&answers) {
-        let again = agent.disburse_with_key(loan, key).await;
+        let again = agent.disburse_with_key(&loan, key).await;
         match *first.status {
             StatusCode::OK => assert_replays(first, &again),
             _ if first.failure().1 == "already_disbursed" => assert_replays(first, &again),
@@ -309,8 +286,7 @@ async fn calls_for_one_loan_with_different_keys_at_once_pay_it_once_and_each_key
 
 #[tokio::test]
 async fn a_loan_id_over_64_characters_is_unknown_and_nothing_is_stored() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let mut loan = agent.waiting_loan().await;
     for (length, keys) in [(65, 0), (900, 0), (64, 1)] {
         loan["loan_id"] = json!("L".repeat(length));
@@ -323,47 +299,42 @@ async fn a_loan_id_over_64_characters_is_unknown_and_nothing_is_stored() {
 // S-68, S-110
 #[tokio::test]
 async fn each_user_has_their_own_keys() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let supervisor = app.sign_in("supervisor").await;
     let loan = &agent.waiting_loan().await;
-    assert_eq!(agent.disburse_with_key(loan, KEY).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse_with_key(loan, KEY).await.status, 200);
     let theirs = supervisor.disburse_with_key(loan, KEY).await;
     assert_eq!((theirs.failure().1.as_str(), theirs.is_replay()), ("already_disbursed", false));
 }
 
 #[tokio::test]
 async fn an_invalid_key_is_refused_before_anything_is_done() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     let long = "k".repeat(256);
     let quoted_long = format!("\"{long}\"");
     for key in
         ["", "\"\"", "\"", "a b", "\"a\"b\"", "\"open", "open\"", "tab\tbed", "ключ", &long, &quoted_long]
     {
-        let mut call = payout(&agent.token, loan);
+        let mut call = payout(&loan);
         call.headers_mut().insert("idempotency-key", HeaderValue::from_bytes(key.as_bytes()).unwrap());
-        assert_eq!(app.send(call).await.kind(), "400 bad_idempotency_key", "{key}");
+        assert_eq!(agent.send(call).await.kind(), "400 bad_idempotency_key", "{key}");
     }
-    let mut call = payout(&agent.token, loan);
+    let mut call = payout(&loan);
     for key in ["one", "two"] {
         call.headers_mut().append("idempotency-key", HeaderValue::from_static(key));
     }
-    assert_eq!(app.send(call).await.failure().1, "bad_idempotency_key");
-    assert_eq!(agent.records_of(loan).await.len(), 0);
+    assert_eq!(agent.send(call).await.failure().1, "bad_idempotency_key");
+    assert_eq!(agent.records_of(&loan).await.len(), 0);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn concurrent_calls_with_one_key_have_one_answer() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    let answers = join_all((0..100).map(|_| agent.disburse_with_key(loan, KEY))).await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    let answers = join_all((0..100).map(|_| agent.disburse_with_key(&loan, KEY))).await;
     let mut paid = Vec::new();
     for answer in answers {
-        if answer.status == StatusCode::OK {
+        if answer.status == 200 {
             paid.push(answer);
         } else {
             assert_eq!(answer.kind(), "409 idempotency_key_in_use");
@@ -371,20 +342,18 @@ async fn concurrent_calls_with_one_key_have_one_answer() {
     }
     assert_eq!(paid.iter().filter(|answer| !answer.is_replay()).count(), 1);
     assert!(paid.iter().all(|answer| answer.bytes == paid[0].bytes));
-    assert_eq!(agent.records_of(loan).await.len(), 1);
+    assert_eq!(agent.records_of(&loan).await.len(), 1);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn a_key_is_kept_for_as_long_as_its_payout_is_pending() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    let (held, call) = agent.claimed(loan, agent.disburse_with_key(loan, KEY)).await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, KEY)).await;
     let tomorrow = app.sandbox.clock.now().plus(Duration::from_hours(25));
     assert_eq!(payouts::delete_expired_keys(&app.sandbox.database, tomorrow).await.unwrap(), 0);
     drop(held);
-    assert_eq!(call.await.status, StatusCode::OK);
+    assert_eq!(call.await.status, 200);
     assert_eq!(payouts::delete_expired_keys(&app.sandbox.database, tomorrow).await.unwrap(), 1);
 }
 
@@ -393,8 +362,7 @@ async fn a_key_is_kept_for_as_long_as_its_payout_is_pending() {
 async fn an_expired_key_that_is_used_again_while_it_is_being_deleted_is_kept_on_postgresql() {
     const WAITS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
                          AND query LIKE '%DELETE FROM idempotency_key%' AND wait_event_type = 'Lock'";
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     agent.disburse_with_key(&agent.waiting_loan().await, KEY).await;
     let tomorrow = app.sandbox.clock.now().plus(Duration::from_hours(25));
     let mut other = test_store::connection(app.data_dir()).await;

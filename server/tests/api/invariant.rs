@@ -39,8 +39,7 @@ const BREAKS: [(&str, &str); 10] = [
 
 #[tokio::test]
 async fn every_broken_state_of_the_books_is_found() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let pending = agent.pending().await;
     let mut loans = waiting(&pending).map(|loan| loan["loan_id"].as_str().unwrap().to_owned());
     let (paid, open) = (loans.next().unwrap(), loans.next().unwrap());
@@ -51,7 +50,7 @@ async fn every_broken_state_of_the_books_is_found() {
     for (what, sql) in BREAKS {
         let sql = sql.replace("$paid", &paid).replace("$open", &open);
         app.write(sql).await.unwrap();
-        let audit = app.console(Method::GET, "/invariant", None).await.json();
+        let audit = app.read_console("/invariant").await;
         assert_eq!(audit["ok"], false, "{what}: {audit}");
         assert_eq!(audit["double_paid"].as_array().unwrap().is_empty(), !what.contains("twice"), "{what}");
         assert_eq!(

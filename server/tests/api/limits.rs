@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use lending::demo;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ async fn strangers(app: &TestApp, address: &str, numbers: std::ops::Range<u32>) 
 }
 
 fn passed(statuses: &[Status]) -> usize {
-    statuses.iter().filter(|status| **status != StatusCode::TOO_MANY_REQUESTS).count()
+    statuses.iter().filter(|status| **status != 429).count()
 }
 
 const COUNTS: &str = "SELECT count(*) FROM try_count";
@@ -43,19 +43,19 @@ const COUNTS: &str = "SELECT count(*) FROM try_count";
 async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_one_address() {
     let app = TestApp::start().await;
     for _ in 0..9 {
-        assert_eq!(login_from(&app, HERE, AGENT, "wrong").await, StatusCode::BAD_REQUEST);
+        assert_eq!(login_from(&app, HERE, AGENT, "wrong").await, 400);
     }
     app.clock.advance(Duration::from_millis(500));
     let answer = app.post_from(HERE, LOGIN, credentials(AGENT, "wrong")).await;
-    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(answer.status, 429);
     assert_eq!(answer.headers["retry-after"], "900");
     let (body, text) = (answer.body(), "Too many attempts. Try again in 15 minutes.");
     let expected = json!({
         "code": "too_many_requests", "error": text, "message": text, "request_id": body["request_id"],
     });
     assert_eq!(body, expected);
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(login_from(&app, HERE, "supervisor@mkopo.test", demo::PASSWORD).await, StatusCode::OK);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
+    assert_eq!(login_from(&app, HERE, "supervisor@mkopo.test", demo::PASSWORD).await, 200);
 }
 
 // S-44
@@ -66,7 +66,7 @@ async fn an_attack_from_one_address_does_not_lock_the_owner_out_elsewhere() {
         for _ in 0..30 {
             login_from(&app, HERE, AGENT, "wrong").await;
         }
-        assert_eq!(login_from(&app, ELSEWHERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+        assert_eq!(login_from(&app, ELSEWHERE, AGENT, demo::PASSWORD).await, 200);
         app.clock.advance(Duration::from_mins(15));
     }
 }
@@ -86,10 +86,10 @@ async fn the_51st_wrong_password_of_a_user_within_an_hour_is_one_too_many_from_a
     let app = TestApp::start().await;
     attack_from_everywhere(&app).await;
     let refused = app.post_from(HERE, LOGIN, credentials(AGENT, demo::PASSWORD)).await;
-    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refused.status, 429);
     assert_eq!(refused.headers["retry-after"], "3600");
     app.clock.advance(Duration::from_hours(1));
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 200);
 }
 
 /// Resets the password of the agent to `Kahawa-2026`, with the right code.
@@ -104,13 +104,13 @@ async fn reset_password(app: &TestApp) -> Status {
 async fn a_new_password_ends_the_lock_of_the_account() {
     let app = TestApp::start().await;
     attack_from_everywhere(&app).await;
-    assert_eq!(reset_password(&app).await, StatusCode::OK);
-    assert_eq!(login_from(&app, HERE, AGENT, "Kahawa-2026").await, StatusCode::OK);
+    assert_eq!(reset_password(&app).await, 200);
+    assert_eq!(login_from(&app, HERE, AGENT, "Kahawa-2026").await, 200);
 }
 
 /// Signs in from here with a header.
 async fn login_with(app: &TestApp, header: (&'static str, &str), email: &str, password: &str) -> Answer {
-    let request = request(Method::POST, LOGIN, None, Some(credentials(email, password)));
+    let request = request(Method::POST, LOGIN, None, credentials(email, password));
     app.send(sent_from(HERE, with_headers(request, &[header]))).await
 }
 
@@ -132,18 +132,17 @@ async fn a_device_that_signed_in_before_keeps_a_limit_of_its_own() {
     attack_from_everywhere(&app).await;
     // Somebody else in the same office uses up the address.
     strangers(&app, HERE, 0..100).await;
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
     for _ in 0..2 {
         for _ in 0..8 {
-            assert_eq!(login_on(&app, &device, AGENT, "wrong").await.status, StatusCode::BAD_REQUEST);
+            assert_eq!(login_on(&app, &device, AGENT, "wrong").await.status, 400);
         }
-        assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, StatusCode::OK);
+        assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, 200);
     }
     for _ in 0..9 {
-        assert_eq!(login_on(&app, &device, AGENT, "wrong").await.status, StatusCode::BAD_REQUEST);
+        assert_eq!(login_on(&app, &device, AGENT, "wrong").await.status, 400);
     }
-    let refused = login_on(&app, &device, AGENT, demo::PASSWORD).await;
-    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, 429);
 }
 
 #[tokio::test]
@@ -162,21 +161,18 @@ async fn the_cookie_of_a_device_is_valid_for_its_account_its_password_and_180_da
     ];
     attack_from_everywhere(&app).await;
     for other in &others {
-        let refused = login_on(&app, other, AGENT, demo::PASSWORD).await;
-        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "{other}");
+        assert_eq!(login_on(&app, other, AGENT, demo::PASSWORD).await.status, 429, "{other}");
     }
-    assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, StatusCode::OK);
+    assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, 200);
 
     app.clock.advance(Duration::from_hours(180 * 24));
     attack_from_everywhere(&app).await;
-    let expired = login_on(&app, &device, AGENT, demo::PASSWORD).await;
-    assert_eq!(expired.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, 429);
     app.clock.advance(Duration::from_hours(1));
     let device = device_of(&app, AGENT).await;
-    assert_eq!(reset_password(&app).await, StatusCode::OK);
+    assert_eq!(reset_password(&app).await, 200);
     attack_from_everywhere(&app).await;
-    let refused = login_on(&app, &device, AGENT, "Kahawa-2026").await;
-    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "the password is new");
+    assert_eq!(login_on(&app, &device, AGENT, "Kahawa-2026").await.status, 429, "the password is new");
 }
 
 #[tokio::test]
@@ -184,9 +180,9 @@ async fn a_device_on_which_the_password_is_changed_stays_one_that_signed_in_befo
     let app = TestApp::start_with(&LIVE).await;
     let change = json!({"current_password": demo::PASSWORD, "new_password": "Kahawa-2026"});
     let changed = app.sign_in("agent").await.put("/api/v1/profile/password", change).await;
-    assert_eq!(changed.status, StatusCode::NO_CONTENT);
+    assert_eq!(changed.status, 204);
     attack_from_everywhere(&app).await;
-    assert_eq!(login_on(&app, &cookie_of(&changed), AGENT, "Kahawa-2026").await.status, StatusCode::OK);
+    assert_eq!(login_on(&app, &cookie_of(&changed), AGENT, "Kahawa-2026").await.status, 200);
 }
 
 // S-19, S-20
@@ -204,7 +200,7 @@ async fn the_cookie_of_a_device_is_kept_from_scripts_and_other_sites() {
     assert_eq!(scope, "Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=15552000");
     assert!(value.starts_with("__Host-mkopo_device="), "{value}");
     attack_from_everywhere(&app).await;
-    assert_eq!(login_on(&app, value, AGENT, demo::PASSWORD).await.status, StatusCode::OK);
+    assert_eq!(login_on(&app, value, AGENT, demo::PASSWORD).await.status, 200);
 }
 
 #[tokio::test]
@@ -218,9 +214,9 @@ async fn an_attempt_after_the_time_in_retry_after_is_allowed() {
     let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
     assert_eq!(wait, 15 * 60 - 9 * 7);
     app.clock.advance(Duration::from_secs(wait - 1));
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
     app.clock.advance(Duration::from_secs(1));
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 200);
 }
 
 #[tokio::test]
@@ -230,9 +226,9 @@ async fn a_lock_by_a_clock_that_was_ahead_ends_when_the_clock_is_set_back() {
     for _ in 0..9 {
         login_from(&app, HERE, AGENT, "wrong").await;
     }
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
     app.set_console(Method::DELETE, "/clock", json!(null)).await;
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 200);
 }
 
 #[tokio::test]
@@ -240,9 +236,9 @@ async fn a_sign_in_resets_the_users_count() {
     let app = TestApp::start().await;
     for _ in 0..3 {
         for _ in 0..8 {
-            assert_eq!(login_from(&app, HERE, AGENT, "wrong").await, StatusCode::BAD_REQUEST);
+            assert_eq!(login_from(&app, HERE, AGENT, "wrong").await, 400);
         }
-        assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+        assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 200);
     }
 }
 
@@ -253,18 +249,18 @@ async fn the_hundredth_wrong_try_from_an_address_is_one_too_many_whatever_it_for
     for n in 0..101_u32 {
         let (forwarded_for, email) = (format!("203.0.113.{n}"), format!("nobody-{n}@mkopo.test"));
         let status = login_with(&app, ("x-forwarded-for", &forwarded_for), &email, "wrong").await.status;
-        let expected = if n < 99 { StatusCode::NOT_FOUND } else { StatusCode::TOO_MANY_REQUESTS };
+        let expected = if n < 99 { 404 } else { 429 };
         assert_eq!(status, expected, "try {}", n + 1);
     }
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(login_from(&app, ELSEWHERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
+    assert_eq!(login_from(&app, ELSEWHERE, AGENT, demo::PASSWORD).await, 200);
 }
 
 #[tokio::test]
 async fn a_sign_in_does_not_reset_the_addresss_count() {
     let app = TestApp::start().await;
     assert_eq!(passed(&strangers(&app, HERE, 0..98).await), 98);
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 200);
     assert_eq!(passed(&strangers(&app, HERE, 98..102).await), 1);
 }
 
@@ -279,10 +275,10 @@ async fn clients_behind_a_trusted_proxy_are_counted_separately() {
     for n in 0..99 {
         // Addresses that the client forged are to the left of the one that the proxy added.
         let forwarded_for = format!("10.9.9.{n}, 203.0.113.1, 10.0.1.7, 10.0.0.1");
-        assert_eq!(from(&forwarded_for, n).await, StatusCode::NOT_FOUND);
+        assert_eq!(from(&forwarded_for, n).await, 404);
     }
-    assert_eq!(from("203.0.113.1", 99).await, StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(from("203.0.113.2", 100).await, StatusCode::NOT_FOUND);
+    assert_eq!(from("203.0.113.1", 99).await, 429);
+    assert_eq!(from("203.0.113.2", 100).await, 404);
 }
 
 // S-13
@@ -299,7 +295,7 @@ async fn concurrent_correct_sign_ins_all_succeed() {
     let app = TestApp::start().await;
     let calls = (0..20).map(|_| login_from(&app, HERE, AGENT, demo::PASSWORD));
     let statuses = futures::future::join_all(calls).await;
-    assert!(statuses.iter().all(|status| *status == StatusCode::OK), "{statuses:?}");
+    assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
 }
 
 #[tokio::test]
@@ -311,13 +307,13 @@ async fn counts_continue_after_a_restart_and_in_a_second_process() {
     let app = app.restart().await;
     let second = app.another_server(&[]).await;
     for _ in 0..4 {
-        assert_eq!(login_from(&second, HERE, AGENT, "wrong").await, StatusCode::BAD_REQUEST);
+        assert_eq!(login_from(&second, HERE, AGENT, "wrong").await, 400);
     }
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(login_from(&second, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
+    assert_eq!(login_from(&second, HERE, AGENT, demo::PASSWORD).await, 429);
     // The next call knows of a new time, though it has no session.
     app.set_console(Method::PUT, "/clock", json!({"advance": "15m"})).await;
-    assert_eq!(login_from(&second, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+    assert_eq!(login_from(&second, HERE, AGENT, demo::PASSWORD).await, 200);
 }
 
 #[tokio::test]
@@ -325,10 +321,9 @@ async fn wrong_passwords_with_a_code_count_like_others() {
     let app = TestApp::start().await;
     let body = json!({"email": AGENT, "password": "wrong", "otp": "123456"});
     for _ in 0..9 {
-        let answer = app.post_from(HERE, "/api/v1/auth/verify-signin-otp", body.clone()).await;
-        assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+        assert_eq!(app.post_from(HERE, "/api/v1/auth/verify-signin-otp", body.clone()).await.status, 400);
     }
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
 }
 
 /// The number of ten calls that passed, and the answer to the next one.
@@ -347,7 +342,7 @@ async fn wrong_sign_in_codes_and_wrong_reset_codes_are_limited_too() {
     let otp = |n: u32| json!({"email": AGENT, "password": demo::PASSWORD, "otp": format!("{n:06}")});
     let (passed, last) = ten_calls(&app, "/api/v1/auth/verify-signin-otp", otp).await;
     assert_eq!((passed, last.headers["retry-after"].to_str().unwrap()), (9, "900"));
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK, "by password alone");
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 200, "by password alone");
 
     let otp = |n: u32| json!({"email": AGENT, "otp": format!("{n:06}"), "new_password": "Kahawa-2026"});
     let (passed, last) = ten_calls(&app, "/api/v1/auth/reset-password", otp).await;
@@ -361,8 +356,8 @@ async fn a_right_code_over_the_limit_is_refused() {
         let body = json!({"email": AGENT, "otp": format!("{n:06}"), "new_password": "Kahawa-2026"});
         app.post("/api/v1/auth/reset-password", body).await;
     }
-    assert_eq!(reset_password(&app).await, StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+    assert_eq!(reset_password(&app).await, 429);
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 200);
 }
 
 #[tokio::test]
@@ -370,20 +365,20 @@ async fn requests_for_codes_are_limited_by_user_and_by_address() {
     let app = TestApp::start().await;
     for path in ["/api/v1/auth/request-signin-otp", "/api/v1/auth/request-password-reset"] {
         for _ in 0..9 {
-            assert_eq!(app.post_from(HERE, path, json!({"email": AGENT})).await.status, StatusCode::OK);
+            assert_eq!(app.post_from(HERE, path, json!({"email": AGENT})).await.status, 200);
             app.clock.advance(Duration::from_secs(30));
         }
         let refused = app.post_from(HERE, path, json!({"email": AGENT})).await;
-        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(refused.status, 429);
         assert_eq!(refused.headers["retry-after"], (15 * 60 - 9 * 30).to_string().as_str());
 
         for n in 0..90 {
             let stranger = json!({"email": format!("nobody-{n}@mkopo.test")});
-            assert_eq!(app.post_from(HERE, path, stranger).await.status, StatusCode::NOT_FOUND);
+            assert_eq!(app.post_from(HERE, path, stranger).await.status, 404);
         }
         let stranger = json!({"email": "somebody@mkopo.test"});
-        assert_eq!(app.post_from(HERE, path, stranger.clone()).await.status, StatusCode::TOO_MANY_REQUESTS);
-        assert_eq!(app.post_from(ELSEWHERE, path, stranger).await.status, StatusCode::NOT_FOUND);
+        assert_eq!(app.post_from(HERE, path, stranger.clone()).await.status, 429);
+        assert_eq!(app.post_from(ELSEWHERE, path, stranger).await.status, 404);
     }
 }
 
@@ -396,21 +391,21 @@ async fn an_account_is_sent_10_codes_of_each_kind_in_an_hour_and_strangers_use_u
     for path in paths {
         for n in 0..10 {
             let sent = app.post_from(&format!("192.0.2.{n}"), path, json!({"email": AGENT})).await;
-            assert_eq!(sent.status, StatusCode::OK, "{path}");
+            assert_eq!(sent.status, 200, "{path}");
             app.clock.advance(Duration::from_mins(1));
         }
         let refused = app.post_from("192.0.2.99", path, json!({"email": AGENT})).await;
         assert_eq!(refused.failure().1, "too_many_requests");
         assert_eq!(refused.headers["retry-after"], (50 * 60).to_string().as_str(), "the window's end");
 
-        let mut request = request(Method::POST, path, None, Some(json!({"email": AGENT})));
+        let mut request = request(Method::POST, path, None, json!({"email": AGENT}));
         request.headers_mut().insert("cookie", cookie.parse().unwrap());
-        assert_eq!(app.send(request).await.status, StatusCode::OK, "{path} from the owner's device");
+        assert_eq!(app.send(request).await.status, 200, "{path} from the owner's device");
         let other = json!({"email": "supervisor@mkopo.test"});
-        assert_eq!(app.post_from("192.0.2.99", path, other).await.status, StatusCode::OK);
+        assert_eq!(app.post_from("192.0.2.99", path, other).await.status, 200);
     }
     app.clock.advance(Duration::from_mins(50));
-    assert_eq!(app.post_from("192.0.2.98", paths[0], json!({"email": AGENT})).await.status, StatusCode::OK);
+    assert_eq!(app.post_from("192.0.2.98", paths[0], json!({"email": AGENT})).await.status, 200);
 }
 
 #[tokio::test]

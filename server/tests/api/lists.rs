@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use futures::future::join_all;
 use http_body_util::BodyExt;
 use lending::{
@@ -21,7 +21,7 @@ use store::{Database, version::Version};
 
 use crate::{
     parsing::cases,
-    test_app::{NOON, Staff, TestApp, waiting},
+    test_app::{NOON, TestApp, waiting},
 };
 
 const PENDING: &str = "/api/v1/disbursements/pending";
@@ -84,7 +84,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-async fn take(app: &TestApp, staff: &Staff<'_>, step: Step) {
+async fn take(app: &TestApp, staff: &TestApp, step: Step) {
     static APPROVED: AtomicUsize = AtomicUsize::new(0);
     let write = async |sql: String| app.write(sql).await.unwrap();
     let pending = staff.pending().await;
@@ -139,7 +139,7 @@ async fn assert_serves_what_is_there(app: &TestApp, token: &str, encoding: &str)
         loop {
             let before = fresh_list(&app.sandbox, path).await;
             let served = app.with(token).get_with(path, &[("accept-encoding", encoding)]).await;
-            assert_eq!(served.status, StatusCode::OK);
+            assert_eq!(served.status, 200);
             if fresh_list(&app.sandbox, path).await != before {
                 // A payout settled in the meantime.
                 continue;
@@ -166,7 +166,7 @@ proptest! {
         runtime.block_on(async {
             let here = TestApp::start_with(&["--session-minutes", "43200"]).await;
             let there = here.another_server(&[]).await;
-            let token = here.sign_in("agent").await.token;
+            let token = here.sign_in("agent").await.token().to_owned();
             for (is_here, step, encoding) in steps {
                 let app = if is_here { &here } else { &there };
                 take(app, &app.with(&token), step).await;
@@ -182,10 +182,10 @@ proptest! {
 async fn a_payout_answered_in_one_process_is_in_the_next_answer_of_another() {
     let here = TestApp::start().await;
     let there = here.another_server(&[]).await;
-    let token = here.sign_in("agent").await.token;
+    let token = here.sign_in("agent").await.token().to_owned();
     let pending = here.with(&token).pending().await;
     for loan in waiting(&pending).take(8) {
-        assert_eq!(here.with(&token).disburse(loan).await.status, StatusCode::OK);
+        assert_eq!(here.with(&token).disburse(loan).await.status, 200);
         let still = there.with(&token).pending().await;
         assert!(!still.iter().any(|other| other["loan_id"] == loan["loan_id"]));
     }
@@ -193,8 +193,7 @@ async fn a_payout_answered_in_one_process_is_in_the_next_answer_of_another() {
 
 #[tokio::test]
 async fn each_encoding_has_the_list_and_its_own_etag() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for("agent").await;
     let plain = agent.get(PENDING).await;
     assert!(!plain.headers.contains_key(header::CONTENT_ENCODING));
     let mut etags = vec![plain.headers[header::ETAG].clone()];
@@ -213,29 +212,27 @@ async fn each_encoding_has_the_list_and_its_own_etag() {
 
 #[tokio::test]
 async fn a_list_is_not_sent_again_until_it_changes() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for("agent").await;
     for path in [PENDING, RECORDS] {
         let etag = agent.get(path).await.headers[header::ETAG].to_str().unwrap().to_owned();
         for known in [etag.clone(), format!("W/{etag}"), format!("\"x\", {etag}"), "*".to_owned()] {
             let answer = agent.get_with(path, &[("if-none-match", &known)]).await;
-            assert_eq!(answer.status, StatusCode::NOT_MODIFIED, "{known}");
+            assert_eq!(answer.status, 304, "{known}");
             assert_eq!(answer.headers[header::ETAG], etag);
         }
         let compressed = agent.get_with(path, &[("if-none-match", &etag), ("accept-encoding", "gzip")]).await;
-        assert_eq!(compressed.status, StatusCode::OK, "another representation");
+        assert_eq!(compressed.status, 200, "another representation");
 
         let loan =
             agent.pending().await.into_iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED");
         agent.disburse(&loan.unwrap()).await;
-        assert_eq!(agent.get_with(path, &[("if-none-match", &etag)]).await.status, StatusCode::OK);
+        assert_eq!(agent.get_with(path, &[("if-none-match", &etag)]).await.status, 200);
     }
 }
 
 #[tokio::test]
 async fn a_list_can_be_read_in_pages() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for("agent").await;
     for (path, limit, pages) in [(PENDING, 7, 4), (RECORDS, 20, 3)] {
         let whole = agent.get(path).await.json();
         let mut rows = Vec::new();
@@ -243,7 +240,7 @@ async fn a_list_can_be_read_in_pages() {
         let mut turned = 0;
         while let Some(page) = next {
             let answer = agent.get(&page).await;
-            assert_eq!(answer.status, StatusCode::OK);
+            assert_eq!(answer.status, 200);
             rows.extend(answer.json().as_array().unwrap().clone());
             turned += 1;
             next = answer.headers.get(header::LINK).map(|link| {
@@ -260,8 +257,7 @@ async fn a_list_can_be_read_in_pages() {
 // S-10
 #[tokio::test]
 async fn an_invalid_page_is_refused() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for("agent").await;
     for query in [
         "limit=0",
         "limit=1001",
@@ -284,6 +280,5 @@ async fn an_invalid_page_is_refused() {
 async fn an_empty_list_is_an_empty_array() {
     let app = TestApp::start().await;
     app.write("UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED'").await.unwrap();
-    let answer = app.sign_in("agent").await.get(PENDING).await;
-    assert_eq!(answer.bytes, b"[]");
+    assert_eq!(app.sign_in("agent").await.get(PENDING).await.bytes, b"[]");
 }

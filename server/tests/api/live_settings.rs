@@ -1,6 +1,6 @@
 //! The settings that the live screens keep, of the portal and of each person, and the permissions of roles for them.
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use insta::assert_snapshot;
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     console_faults::{add_fault, over_the_wire, raw_request},
     profile::put,
-    test_app::{Answer, Listener, Staff, TestApp, request, wait_until},
+    test_app::{Answer, Listener, TestApp, request, wait_until},
 };
 
 pub const LIVE: [&str; 2] = ["--screens", "live"];
@@ -36,19 +36,19 @@ fn others(change: &Value) -> Value {
     })
 }
 
-async fn set_rules(admin: &Staff<'_>, change: Value) -> Answer {
+async fn set_rules(admin: &TestApp, change: Value) -> Answer {
     put(admin, "/settings", json!({"preferences": preferences(), "rules": rules(&change)})).await
 }
 
 /// Sets what is a person's own, which must be valid.
-pub async fn set_preferences(staff: &Staff<'_>, preferences: Value) -> Value {
+pub async fn set_preferences(staff: &TestApp, preferences: Value) -> Value {
     let answer = put(staff, "/settings", json!({"preferences": preferences, "rules": null})).await;
-    assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
+    assert_eq!(answer.status, 200, "{}", answer.json());
     answer.json()["preferences"].take()
 }
 
 /// The preferences of `admin`, and the settings of everybody.
-async fn kept(admin: &Staff<'_>) -> [Value; 2] {
+async fn kept(admin: &TestApp) -> [Value; 2] {
     [admin.get("/api/v1/preferences").await.json(), admin.get("/api/v1/settings").await.json()]
 }
 
@@ -56,7 +56,7 @@ async fn kept(admin: &Staff<'_>) -> [Value; 2] {
 async fn changes(app: &TestApp) -> Vec<Value> {
     let mut changes = Vec::new();
     for kind in ["settings_changed", "preferences_changed"] {
-        let events = app.console(Method::GET, &format!("/events?kind={kind}"), None).await.json();
+        let events = app.read_console(&format!("/events?kind={kind}")).await;
         for event in events.as_array().unwrap() {
             changes.push(json!([event["kind"], event["who"], event["details"]]));
         }
@@ -65,7 +65,7 @@ async fn changes(app: &TestApp) -> Vec<Value> {
 }
 
 /// Sets that a person is told of their payouts by e-mail and SMS.
-pub async fn be_notified(staff: &Staff<'_>, language: &str) {
+pub async fn be_notified(staff: &TestApp, language: &str) {
     let all =
         json!({"language": language, "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
     set_preferences(staff, all).await;
@@ -78,16 +78,15 @@ async fn the_calls_of_live_screens_exist_only_where_screens_are_live() {
     for path in ["/preferences", "/settings", "/profile", "/sessions"] {
         assert_eq!(admin.get(&format!("/api/v1{path}")).await.kind(), "404 not_found", "{path}");
     }
-    let portal = specified.call(Method::GET, "/slices.json", None).await.json();
+    let portal = specified.get("/slices.json").await.json();
     assert_eq!(portal["portal"]["screens"], Value::Null);
 
     let live = TestApp::start_with(&LIVE).await;
-    assert_eq!(live.call(Method::GET, "/slices.json", None).await.json()["portal"]["screens"], "live");
+    assert_eq!(live.get("/slices.json").await.json()["portal"]["screens"], "live");
     let admin = live.sign_in("admin").await;
     for path in ["/preferences", "/settings", "/profile", "/sessions"] {
-        assert_eq!(admin.get(&format!("/api/v1{path}")).await.status, StatusCode::OK, "{path}");
-        let without = live.call(Method::GET, &format!("/api/v1{path}"), None).await;
-        assert_eq!(without.status, StatusCode::UNAUTHORIZED, "{path}");
+        assert_eq!(admin.get(&format!("/api/v1{path}")).await.status, 200, "{path}");
+        assert_eq!(live.get(&format!("/api/v1{path}")).await.status, 401, "{path}");
     }
 }
 
@@ -113,7 +112,7 @@ async fn only_administrators_see_and_change_the_settings() {
     assert_eq!(admin.get("/api/v1/settings").await.json(), expected);
     // A role that is taken away counts at once, in sessions that are open.
     app.set_console(Method::PATCH, "/staff/admin@mkopo.test", json!({"role": "agent"})).await;
-    assert_eq!(admin.get("/api/v1/settings").await.status, StatusCode::FORBIDDEN);
+    assert_eq!(admin.get("/api/v1/settings").await.status, 403);
 }
 
 #[tokio::test]
@@ -123,41 +122,39 @@ async fn a_payout_above_the_maximum_that_another_server_has_set_is_refused_until
     let (admin, agent) = (other.sign_in("admin").await, app.sign_in("agent").await);
     let loan = app.approve_loan(20_001, "+254712000111").await;
     let small = app.approve_loan(20_000, "+254712000112").await;
-    assert_eq!(set_rules(&admin, json!({"maximum_amount": 20_000})).await.status, StatusCode::OK);
+    assert_eq!(set_rules(&admin, json!({"maximum_amount": 20_000})).await.status, 200);
 
     let refused = agent.disburse_with_key(&loan, "first").await;
     assert_snapshot!(refused.refusal(), @"422 amount_above_maximum: A payout may have at most KES 20000. An administrator can change this in Settings.");
     assert!(agent.records_of(&loan).await.is_empty());
     assert_eq!(agent.disburse(&loan).await.failure().1, "amount_above_maximum");
-    assert_eq!(agent.disburse(&small).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(&small).await.status, 200);
 
     set_rules(&admin, json!({"maximum_amount": null})).await;
     assert!(agent.disburse_with_key(&loan, "first").await.is_replay(), "the same call has the same answer");
-    assert_eq!(agent.disburse_with_key(&loan, "second").await.status, StatusCode::OK);
+    assert_eq!(agent.disburse_with_key(&loan, "second").await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn a_maximum_holds_nobody_up_where_screens_are_as_specified() {
-    let app = TestApp::start_with(&LIVE).await;
-    let admin = app.sign_in("admin").await;
+    let (app, admin) = TestApp::start_for_with("admin", &LIVE).await;
     set_rules(&admin, json!({"maximum_amount": 1})).await;
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
     let loan = &agent.waiting_loan().await;
-    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(loan).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_session_is_as_long_as_was_set_when_it_was_opened() {
     const HALF_AN_HOUR: std::time::Duration = std::time::Duration::from_mins(30);
-    let app = TestApp::start_with(&LIVE).await;
-    let admin = app.sign_in("admin").await;
+    let (app, admin) = TestApp::start_for_with("admin", &LIVE).await;
     set_rules(&admin, json!({"session_minutes": 30})).await;
     let agent = app.sign_in("agent").await;
     app.clock.advance(HALF_AN_HOUR);
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
-    assert_eq!(admin.get("/api/v1/auth/me").await.status, StatusCode::OK);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
+    assert_eq!(admin.get("/api/v1/auth/me").await.status, 200);
 }
 
 #[tokio::test]
@@ -181,8 +178,7 @@ async fn everybody_has_preferences_of_their_own() {
 
 #[tokio::test]
 async fn preferences_and_rules_are_saved_in_one_call() {
-    let app = TestApp::start_with(&LIVE).await;
-    let admin = app.sign_in("admin").await;
+    let (app, admin) = TestApp::start_for_with("admin", &LIVE).await;
     let new = others(&json!({"session_minutes": 45, "maximum_amount": 90_000}));
     let saved = put(&admin, "/settings", new).await.json();
     let expected = json!({
@@ -208,8 +204,8 @@ async fn preferences_and_rules_are_saved_in_one_call() {
 
 #[tokio::test]
 async fn one_wrong_field_saves_nothing_and_is_named() {
-    let app = TestApp::start_with(&[&LIVE[..], &["--session-minutes", "60"]].concat()).await;
-    let admin = app.sign_in("admin").await;
+    let (app, admin) =
+        TestApp::start_for_with("admin", &[&LIVE[..], &["--session-minutes", "60"]].concat()).await;
     let before = kept(&admin).await;
     let mut refusals = Vec::new();
     for (part, field, value) in [
@@ -250,8 +246,7 @@ async fn one_wrong_field_saves_nothing_and_is_named() {
 
 #[tokio::test]
 async fn a_time_zone_is_kept_by_its_name() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for_with("agent", &LIVE).await;
     let mut new = preferences();
     new["time_zone"] = json!(" africa/Nairobi\n");
     assert_eq!(set_preferences(&agent, new).await["time_zone"], "Africa/Nairobi");
@@ -259,41 +254,37 @@ async fn a_time_zone_is_kept_by_its_name() {
 
 #[tokio::test]
 async fn a_failure_between_preferences_and_rules_saves_neither() {
-    let app = TestApp::start_with(&LIVE).await;
-    let admin = app.sign_in("admin").await;
+    let (app, admin) = TestApp::start_for_with("admin", &LIVE).await;
     let before = kept(&admin).await;
     let new = others(&json!({"maximum_amount": 90_000}));
     app.write("ALTER TABLE portal_rules RENAME TO away").await.unwrap();
-    let save = request(Method::PUT, "/api/v1/settings", Some(&admin.token), Some(new.clone()));
-    let failed = app.send_to(Listener::Portal, save).await;
-    assert_eq!(failed.status, StatusCode::INTERNAL_SERVER_ERROR);
+    let save = request(Method::PUT, "/api/v1/settings", Some(admin.token()), Some(new.clone()));
+    assert_eq!(app.send_to(Listener::Portal, save).await.status, 500);
     app.write("ALTER TABLE away RENAME TO portal_rules").await.unwrap();
     assert_eq!(kept(&admin).await, before);
     assert!(changes(&app).await.is_empty());
-    assert_eq!(put(&admin, "/settings", new).await.status, StatusCode::OK);
+    assert_eq!(put(&admin, "/settings", new).await.status, 200);
 }
 
 #[tokio::test]
 async fn saving_again_after_a_lost_answer_changes_nothing_more() {
-    let app = TestApp::start_with(&LIVE).await;
-    let admin = app.sign_in("admin").await;
+    let (app, admin) = TestApp::start_for_with("admin", &LIVE).await;
     let new = others(&json!({"maximum_amount": 90_000}));
     add_fault(&app, json!({"path": "/api/v1/settings", "kind": "drop", "times": 1})).await;
-    let save = raw_request("PUT", "/api/v1/settings", &admin.token, &new.to_string());
+    let save = raw_request("PUT", "/api/v1/settings", admin.token(), &new.to_string());
     assert_eq!(over_the_wire(&app, &save).await.0, "");
     let after_first = kept(&admin).await;
     assert_eq!(after_first[1]["maximum_amount"], 90_000);
 
     let again = put(&admin, "/settings", new).await;
-    assert_eq!(again.status, StatusCode::OK);
+    assert_eq!(again.status, 200);
     assert_eq!(json!([again.json()["preferences"], again.json()["rules"]]), json!(after_first));
     assert_eq!(changes(&app).await.len(), 2, "one of preferences and one of rules");
 }
 
 #[tokio::test]
 async fn each_change_of_settings_and_preferences_is_an_event() {
-    let app = TestApp::start_with(&LIVE).await;
-    let admin = app.sign_in("admin").await;
+    let (app, admin) = TestApp::start_for_with("admin", &LIVE).await;
     for _ in 0..2 {
         set_rules(&admin, json!({"maximum_amount": 90_000, "session_minutes": 45})).await;
     }
@@ -307,13 +298,11 @@ async fn each_change_of_settings_and_preferences_is_an_event() {
 
 #[tokio::test]
 async fn whoever_wants_it_is_told_by_e_mail_and_sms_of_a_payout_that_settled_later() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     be_notified(&agent, "en").await;
     let slow = app.approve_loan(12_500, "+254712000113").await;
     app.next_outcomes(&[Outcome::Slow]).await;
-    let answer = app.as_time_passes(agent.disburse(&slow)).await;
-    assert_eq!(answer.status, StatusCode::ACCEPTED);
+    assert_eq!(app.as_time_passes(agent.disburse(&slow)).await.status, 202);
     assert_eq!(app.texts_to("+254711000003").await, 0);
     let is_settled = async || agent.status_of(&slow).await != "PENDING";
     app.as_time_passes(wait_until("the payout is settled", is_settled)).await;
@@ -328,18 +317,16 @@ async fn whoever_wants_it_is_told_by_e_mail_and_sms_of_a_payout_that_settled_lat
 
 #[tokio::test]
 async fn nobody_is_told_twice_of_a_payout_that_was_answered_at_once() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     be_notified(&agent, "sw").await;
     let loan = &agent.waiting_loan().await;
-    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(loan).await.status, 200);
     assert_eq!(app.texts_to("agent@mkopo.test").await + app.texts_to("+254711000003").await, 0);
 }
 
 #[tokio::test]
 async fn a_reset_puts_the_settings_back_and_a_snapshot_keeps_them() {
-    let app = TestApp::start_with(&LIVE).await;
-    let admin = app.sign_in("admin").await;
+    let (app, admin) = TestApp::start_for_with("admin", &LIVE).await;
     set_rules(&admin, json!({"maximum_amount": 90_000})).await;
     be_notified(&admin, "sw").await;
     app.console(Method::POST, "/data/snapshots/with-settings", None).await;

@@ -1,4 +1,4 @@
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use lending::mobile_money::{Outcome, Refusal};
 use serde_json::json;
 
@@ -44,14 +44,12 @@ async fn demo_loans_are_in_every_band_and_on_both_boundaries() {
 
 #[tokio::test]
 async fn a_payout_in_progress_is_listed_whatever_the_clock_said_when_others_failed() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
     app.next_outcomes(&[Outcome::Refused(Refusal::InsufficientFunds), Outcome::Slow]).await;
-    assert_eq!(agent.disburse(loan).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(agent.disburse(&loan).await.status, 422);
     app.set_console(Method::DELETE, "/clock", json!(null)).await;
-    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
+    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202);
     let pending = agent.pending().await;
     let listed = pending.iter().find(|other| other["loan_id"] == loan["loan_id"]).unwrap();
     assert_eq!(listed["disbursement_status"], "PENDING");

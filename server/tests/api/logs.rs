@@ -1,4 +1,4 @@
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use lending::{demo, outbox};
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     let delivering = tokio::spawn(outbox::keep_delivering(app.sandbox.outbox.clone()));
     let email = "agent@mkopo.test";
 
-    let token = app.sign_in("agent").await.token;
+    let token = app.sign_in("agent").await.token().to_owned();
     let wrong = json!({"email": email, "password": "Not-the-password"});
     app.post("/api/v1/auth/login", wrong).await;
     let stranger = json!({"email": "stranger@example.com", "password": "Not-the-password"});
@@ -32,22 +32,22 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     app.post("/api/v1/auth/verify-signin-otp", typed).await;
     let right = json!({"email": email, "password": demo::PASSWORD, "otp": sign_in_code});
     let answer = app.post("/api/v1/auth/verify-signin-otp", right).await;
-    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.status, 200);
     let other_token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
     app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await;
     let reset_code = app.newest_code("+254711000003").await;
     let reset = json!({"email": email, "otp": reset_code, "new_password": "Kahawa-2026"});
-    assert_eq!(app.post("/api/v1/auth/reset-password", reset).await.status, StatusCode::OK);
+    assert_eq!(app.post("/api/v1/auth/reset-password", reset).await.status, 200);
     app.post("/api/v1/auth/login", json!({"email": email, "password": ["Kahawa-2026"]})).await;
     let supervisor = app.sign_in("supervisor").await;
     let pending = supervisor.pending().await;
     let loan = pending.iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap();
-    assert_eq!(supervisor.disburse(loan).await.status, StatusCode::OK);
+    assert_eq!(supervisor.disburse(loan).await.status, 200);
     let customers_phone = loan["customer_phone_number"].as_str().unwrap();
     delivering.abort();
     // Typed where it does not belong.
     for secret in [demo::PASSWORD, "918273", &other_token, email] {
-        app.call(Method::GET, &format!("/api/v1/{secret}?{secret}={secret}"), None).await;
+        app.get(&format!("/api/v1/{secret}?{secret}={secret}")).await;
         app.call(Method::POST, &format!("/open/{secret}"), None).await;
         if let Ok(method) = Method::from_bytes(secret.as_bytes()) {
             app.call(method, "/api/v1/auth/me", None).await;
@@ -106,16 +106,14 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
 #[tokio::test]
 async fn the_cause_of_a_failed_call_and_of_a_payout_left_open_is_logged_with_its_id() {
     subscriber::capture();
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.write("ALTER TABLE outbox_message RENAME TO away").await.unwrap();
-    assert_eq!(agent.disburse(&loan).await.status, StatusCode::ACCEPTED);
+    assert_eq!(agent.disburse(&loan).await.status, 202);
     let transaction_id = agent.records_of(&loan).await[0]["transaction_id"].clone();
     app.write("ALTER TABLE customer RENAME TO renamed").await.unwrap();
-    let pending = request(Method::GET, "/api/v1/disbursements/pending", Some(&agent.token), None);
+    let pending = request(Method::GET, "/api/v1/disbursements/pending", Some(agent.token()), None);
     let failed = app.send_to(Listener::Portal, pending).await;
-    assert_eq!(failed.status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(failed.status, 500);
     let request_id = failed.headers["x-request-id"].to_str().unwrap();
 
     let logged = subscriber::captured();

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use base::{kes::Kes, phone::Msisdn};
 use futures::future::join_all;
 use insta::assert_snapshot;
@@ -128,11 +128,10 @@ async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
 
 #[tokio::test]
 async fn a_slow_payment_settles_in_seconds_although_the_clock_is_set_back() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let loan = app.approve_loan(20_000, PLAIN).await;
     app.next_outcomes(&[Outcome::Slow]).await;
-    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, StatusCode::ACCEPTED);
+    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202);
     app.set_console(Method::PUT, "/clock", json!({"now": "2026-11-01T08:00:00+03:00"})).await;
     // Nobody waits for the answer any more.
     app.sandbox.close(Duration::ZERO).await;
@@ -326,8 +325,7 @@ async fn an_answer_takes_as_long_as_the_scenario_says() {
     app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 3_000})).await;
     let agent = app.sign_in("agent").await;
     let loan = &agent.waiting_loan().await;
-    let answer = app.as_time_passes(agent.disburse(loan)).await;
-    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, 200);
     let took = app.clock.now().since(NOON);
     assert!(took >= Duration::from_secs(3), "{took:?}");
 }

@@ -2,27 +2,22 @@
 
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
-use crate::{
-    live_settings::LIVE,
-    profile::put,
-    test_app::{Staff, TestApp},
-};
+use crate::{live_settings::LIVE, profile::put, test_app::TestApp};
 
-async fn notifications(staff: &Staff<'_>) -> Value {
+async fn notifications(staff: &TestApp) -> Value {
     let answer = staff.get("/api/v1/notifications").await;
-    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.status, 200);
     answer.json()
 }
 
 /// Everything that there is has been read.
-async fn read_all(staff: &Staff<'_>) {
+async fn read_all(staff: &TestApp) {
     let until = notifications(staff).await["notifications"][0]["at"].clone();
-    let read = put(staff, "/notifications/read", json!({"until": until})).await;
-    assert_eq!(read.json()["unread"], 0);
+    assert_eq!(put(staff, "/notifications/read", json!({"until": until})).await.json()["unread"], 0);
 }
 
 /// The kind and the loan of each.
@@ -45,11 +40,10 @@ async fn payouts_that_settled_or_failed_later_are_told_to_those_who_made_them() 
         app.approve_loan(14_500, "+254712000123").await,
     );
     assert!([&paid, &lost, &quick].iter().all(|loan| loan["approved_at"].is_string()));
-    assert_eq!(agent.disburse(&quick).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(&quick).await.status, 200);
     for (loan, outcome) in [(&paid, Outcome::Slow), (&lost, Outcome::LostUnpaid)] {
         app.next_outcomes(&[outcome]).await;
-        let answer = app.as_time_passes(agent.disburse(loan)).await;
-        assert_eq!(answer.status, StatusCode::ACCEPTED);
+        assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, 202);
     }
     for _ in 0..20 {
         app.later(Duration::from_secs(30)).await;
@@ -95,7 +89,7 @@ async fn what_has_been_read_stays_read_on_every_device() {
 #[tokio::test]
 async fn what_was_read_by_a_clock_that_was_ahead_hides_nothing_once_it_is_set_back() {
     let app = TestApp::start_with(&LIVE).await;
-    let read = async |staff: &Staff<'_>| {
+    let read = async |staff: &TestApp| {
         put(staff, "/notifications/read", json!({"until": "2030-01-01T00:00:00Z"})).await.json()
     };
     app.set_console(Method::PUT, "/clock", json!({"advance": "2h"})).await;
@@ -123,8 +117,7 @@ async fn a_week_later_nothing_is_new() {
 
 #[tokio::test]
 async fn a_time_that_is_none_marks_nothing() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for_with("agent", &LIVE).await;
     for body in [json!({"until": "yesterday"}), json!({"until": null}), json!({})] {
         assert_eq!(put(&agent, "/notifications/read", body).await.failure().1, "invalid_request");
     }
@@ -132,8 +125,7 @@ async fn a_time_that_is_none_marks_nothing() {
 
 #[tokio::test]
 async fn the_number_of_unread_ones_is_the_true_one_also_of_those_that_are_not_listed() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     read_all(&agent).await;
     app.later(Duration::from_secs(1)).await;
     let before = notifications(&agent).await["approved"].as_i64().unwrap();
@@ -147,11 +139,10 @@ async fn the_number_of_unread_ones_is_the_true_one_also_of_those_that_are_not_li
 
 #[tokio::test]
 async fn many_approved_loans_displace_no_payout() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     app.set_console(Method::PUT, "/scenario", json!({"next": ["lost_unpaid"]})).await;
     let loan = app.approve_loan(12_500, "+254712000121").await;
-    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, StatusCode::ACCEPTED);
+    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202);
     app.later(Duration::from_mins(2)).await;
     let failed = async || {
         let all = notifications(&agent).await;

@@ -14,7 +14,9 @@ use crate::{
     contract, deploying,
     live_settings::LIVE,
     slice_reports, slices,
-    test_app::{Answer, CONSOLE_TOKEN, TestApp, account, payout, request, waiting, with_headers},
+    test_app::{
+        Answer, CONSOLE_TOKEN, TestApp, account, disbursement_of, payout_path, request, waiting, with_headers,
+    },
     traces,
     updates::Stream,
 };
@@ -61,7 +63,7 @@ impl Caller<'_> {
 
     /// Makes a link to a story, opens it, and makes each call of a guest.
     async fn opens_a_link(&mut self) {
-        let link = self.console(Method::POST, "/story-links", Some(json!({"story": "refused"}))).await.json();
+        let link = self.console(Method::POST, "/story-links", json!({"story": "refused"})).await.json();
         self.console(Method::GET, "/story-links", None).await;
         let path = link["url"].as_str().unwrap().split_once("8080").unwrap().1.to_owned();
         self.send(get(&path, None)).await;
@@ -93,13 +95,13 @@ impl Caller<'_> {
         token: Option<&str>,
         method: Method,
         path: &str,
-        body: Option<Value>,
+        body: impl Into<Option<Value>>,
     ) -> Answer {
         self.send(request(method, &format!("/api/v1{path}"), token, body)).await
     }
 
     /// A call of the console's API.
-    async fn console(&mut self, method: Method, path: &str, body: Option<Value>) -> Answer {
+    async fn console(&mut self, method: Method, path: &str, body: impl Into<Option<Value>>) -> Answer {
         self.send(request(method, &format!("/console/api{path}"), Some(CONSOLE_TOKEN), body)).await
     }
 }
@@ -108,8 +110,8 @@ impl Caller<'_> {
     async fn changes_what_is_live(&mut self) {
         self.send(slices::publication_of(&slices::build("mfe-loans", "0.2.0"))).await;
         self.console(Method::POST, "/slices/mfe-loans/rollback", None).await;
-        self.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
-        let rollout = Some(json!({"version": "0.1.0", "plan": "10:1h,100"}));
+        self.console(Method::POST, "/slices/mfe-loans/activate", json!({"version": "0.2.0"})).await;
+        let rollout = json!({"version": "0.1.0", "plan": "10:1h,100"});
         self.console(Method::POST, "/slices/mfe-loans/rollout", rollout.clone()).await;
         self.console(Method::POST, "/slices/mfe-loans/hold", None).await;
         self.console(Method::POST, "/slices/mfe-loans/abort", None).await;
@@ -128,7 +130,7 @@ impl Caller<'_> {
     }
 
     async fn calls_of_live_screens(&mut self) {
-        let session = self.app.sign_in("admin").await.token;
+        let session = self.app.sign_in("admin").await.token().to_owned();
         let token = Some(session.as_str());
         for path in ["/preferences", "/settings", "/profile", "/sessions", "/notifications", "/reports"] {
             self.portal(token, Method::GET, path, None).await;
@@ -176,7 +178,7 @@ impl Caller<'_> {
 
     async fn deploys_with_a_token(&mut self) {
         let new = json!({"slice": "mfe-loans"});
-        let added = self.console(Method::POST, "/deploy-tokens", Some(new)).await.json();
+        let added = self.console(Method::POST, "/deploy-tokens", new).await.json();
         let token = added["token"].as_str().unwrap().to_owned();
         for call in [
             deploying::publication(&token, &slices::build("mfe-loans", "0.3.0")),
@@ -205,11 +207,11 @@ async fn every_operation_of_the_contract_is_exercised() {
 
     // Sign-in.
     let credentials = json!({"email": EMAIL, "password": demo::PASSWORD});
-    caller.portal(None, Method::POST, "/auth/login", Some(credentials.clone())).await;
-    caller.portal(None, Method::POST, "/auth/request-signin-otp", Some(json!({"email": EMAIL}))).await;
+    caller.portal(None, Method::POST, "/auth/login", credentials.clone()).await;
+    caller.portal(None, Method::POST, "/auth/request-signin-otp", json!({"email": EMAIL})).await;
     let mut with_code = credentials;
     with_code["otp"] = json!(app.newest_code(EMAIL).await);
-    let signed_in = caller.portal(None, Method::POST, "/auth/verify-signin-otp", Some(with_code)).await;
+    let signed_in = caller.portal(None, Method::POST, "/auth/verify-signin-otp", with_code).await;
     let bearer = signed_in.json()["user"]["token"].as_str().unwrap().to_owned();
     let token = Some(bearer.as_str());
     caller.portal(token, Method::GET, "/auth/me", None).await;
@@ -217,14 +219,14 @@ async fn every_operation_of_the_contract_is_exercised() {
     // Loans and payouts.
     let pending = caller.portal(token, Method::GET, "/disbursements/pending", None).await.json();
     let loan = waiting(pending.as_array().unwrap()).next().unwrap();
-    caller.send(payout(&bearer, loan)).await;
+    caller.portal(token, Method::POST, &payout_path(loan)["/api/v1".len()..], disbursement_of(loan)).await;
     caller.portal(token, Method::GET, "/disbursement-records", None).await;
 
     caller.portal(token, Method::POST, "/auth/logout", None).await;
-    caller.portal(None, Method::POST, "/auth/request-password-reset", Some(json!({"email": EMAIL}))).await;
+    caller.portal(None, Method::POST, "/auth/request-password-reset", json!({"email": EMAIL})).await;
     let code = app.newest_code("+254711000003").await;
     let reset = json!({"email": EMAIL, "otp": code, "new_password": PASSWORD});
-    caller.portal(None, Method::POST, "/auth/reset-password", Some(reset)).await;
+    caller.portal(None, Method::POST, "/auth/reset-password", reset).await;
 
     // The console's API.
     for path in [
@@ -244,22 +246,22 @@ async fn every_operation_of_the_contract_is_exercised() {
     ] {
         caller.console(Method::GET, path, None).await;
     }
-    caller.console(Method::PUT, "/scenario", Some(json!({"next": ["slow"]}))).await;
+    caller.console(Method::PUT, "/scenario", json!({"next": ["slow"]})).await;
     caller.console(Method::DELETE, "/scenario", None).await;
-    caller.console(Method::PUT, "/clock", Some(json!({"advance": "1m"}))).await;
+    caller.console(Method::PUT, "/clock", json!({"advance": "1m"})).await;
     caller.console(Method::DELETE, "/clock", None).await;
     let fault = json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 1});
-    let fault = caller.console(Method::POST, "/faults", Some(fault)).await.json();
+    let fault = caller.console(Method::POST, "/faults", fault).await.json();
     caller.console(Method::DELETE, &format!("/faults/{}", fault["id"].as_str().unwrap()), None).await;
     caller.console(Method::DELETE, "/faults", None).await;
     caller.console(Method::DELETE, "/traffic", None).await;
     caller.console(Method::DELETE, "/outbox", None).await;
-    caller.console(Method::POST, "/loans", Some(json!({"count": 2}))).await;
+    caller.console(Method::POST, "/loans", json!({"count": 2})).await;
     caller.console(Method::POST, "/payouts", None).await;
-    caller.console(Method::POST, "/staff", Some(account("grace@example.com"))).await;
+    caller.console(Method::POST, "/staff", account("grace@example.com")).await;
     let agent = format!("/staff/{EMAIL}");
     caller.console(Method::GET, &agent, None).await;
-    caller.console(Method::PATCH, &agent, Some(json!({"role": "supervisor"}))).await;
+    caller.console(Method::PATCH, &agent, json!({"role": "supervisor"})).await;
     caller.console(Method::POST, &format!("{agent}/expire"), None).await;
     caller.console(Method::POST, "/staff/expire", None).await;
     caller.console(Method::POST, "/data/snapshots/first", None).await;
@@ -271,7 +273,7 @@ async fn every_operation_of_the_contract_is_exercised() {
 
     caller.console(Method::GET, "/stories", None).await;
     caller.console(Method::GET, "/stories/schema.json", None).await;
-    caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12", "story": "refused"}))).await;
+    caller.console(Method::POST, "/sandboxes", json!({"name": "pr-12", "story": "refused"})).await;
     caller.tells_a_story_in("pr-12").await;
     caller.opens_a_link().await;
     caller.console(Method::GET, "/sandboxes", None).await;

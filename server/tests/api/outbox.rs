@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use lending::outbox;
 use serde_json::json;
 use store::query_as;
@@ -9,8 +9,7 @@ use worlds::retention;
 
 use crate::{
     mail_server::{Behaviour, MailServer},
-    sandboxes::Given,
-    test_app::{Message, Status, TestApp, request, wait_until},
+    test_app::{Message, Status, TestApp, wait_until},
 };
 
 const AGENT: &str = "agent@mkopo.test";
@@ -59,7 +58,7 @@ async fn an_email_is_sent() {
     let mail_server = MailServer::start(Behaviour::Accepts).await;
     let app = app_with(&mail_server).await;
     deliver(&app);
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     let mail = mail_server.received(1).await.remove(0);
     let code = app.newest_code(AGENT).await;
     assert!(mail.data.contains(&code));
@@ -95,16 +94,14 @@ async fn a_sandbox_sends_to_the_named_domains_only_through_the_deployments_mail_
         let named = domains.map(|domains| ["--sandbox-mail-domains", domains]);
         let options = options(&mail_server).into_iter().chain(named.into_iter().flatten());
         let app = TestApp::start_with(&options.collect::<Vec<_>>()).await;
-        let one = Given::make(&app, json!({})).await;
-        let email = Some(json!({"email": AGENT}));
-        one.call(Method::POST, "/api/v1/auth/request-signin-otp", None, email).await;
-        let (parts, _) = one.to(request(Method::GET, "/readyz", None, None)).into_parts();
-        let sandbox = app.sandbox.server.sandboxes.of_request(&app.sandbox, &parts).await.unwrap();
-        outbox::deliver_due(&sandbox.sandbox.outbox).await.unwrap();
-        outbox::deliver_due(&sandbox.sandbox.outbox).await.unwrap();
+        let one = app.make_sandbox(json!({})).await;
+        one.post("/api/v1/auth/request-signin-otp", json!({"email": AGENT})).await;
+        let sandbox = one.named_sandbox().await;
+        outbox::deliver_due(&sandbox.outbox).await.unwrap();
+        outbox::deliver_due(&sandbox.outbox).await.unwrap();
         // The sandbox's own round may have claimed the message first.
         wait_until(&format!("{attempts} attempts of a sandbox with the domains {domains:?}"), async || {
-            let mut reader = sandbox.sandbox.database.read().await.unwrap();
+            let mut reader = sandbox.database.read().await.unwrap();
             let stored: (i64, Option<i64>) = query_as("SELECT attempts, sent_at FROM outbox_message")
                 .fetch_one(&mut reader)
                 .await
@@ -121,7 +118,7 @@ async fn a_mail_server_that_refuses_temporarily_gets_the_email_later_without_del
     let mail_server = MailServer::start(BUSY).await;
     let app = app_with(&mail_server).await;
     deliver(&app);
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     mail_server.refused(1).await;
     until(&app, |message| message.last_error.is_some()).await;
     app.clock.advance(Duration::from_secs(1));
@@ -147,12 +144,12 @@ async fn codes_are_sent_at_once_while_the_mail_server_hangs_at_another_recipient
     let app = app_with(&mail_server).await;
     // More than are sent at a time.
     add_notices(&app, supervisor, 40).await;
-    assert_eq!(request_code_for(&app, supervisor).await, StatusCode::OK);
+    assert_eq!(request_code_for(&app, supervisor).await, 200);
     deliver(&app);
     mail_server.refused(9).await;
 
     let asked = Instant::now();
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     assert_eq!(mail_server.received(1).await[0].to, "TO:<agent@mkopo.test>");
     // An attempt at which the mail server hangs takes 30 s.
     assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
@@ -232,7 +229,7 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_sends_the_cod
     sender.console(Method::GET, "/clock", None).await;
 
     app.set_console(Method::DELETE, "/clock", json!({})).await;
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     outbox::deliver_due(&sender.sandbox.outbox).await.unwrap();
 
     assert_eq!(mail_server.received(1).await.len(), 1);
@@ -248,7 +245,7 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_redacts_no_va
     other.console(Method::GET, "/clock", None).await;
 
     app.set_console(Method::DELETE, "/clock", json!({})).await;
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     outbox::deliver_due(&other.sandbox.outbox).await.unwrap();
 
     assert_eq!(app.newest_code(AGENT).await.len(), 6);
@@ -260,7 +257,7 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_redacts_no_va
 async fn an_unreachable_mail_server_loses_no_email() {
     let app = TestApp::start_with(&["--smtp-url", "smtp://127.0.0.1:9"]).await;
     deliver(&app);
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     until(&app, |message| message.last_error.is_some()).await;
     assert!(!app.newest_message(AGENT).await.is_sent);
 }
@@ -270,7 +267,7 @@ async fn an_email_whose_sender_was_killed_is_sent_again_with_the_same_message_id
     let mail_server = MailServer::start(Behaviour::Hangs).await;
     let app = app_with(&mail_server).await;
     let killed = deliver(&app);
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     mail_server.received(1).await;
     killed.abort();
     assert!(killed.await.unwrap_err().is_cancelled());
@@ -295,12 +292,12 @@ async fn two_senders_send_each_email_once() {
     // More than one sender claims at once.
     for _ in 0..4 {
         for email in [AGENT, "supervisor@mkopo.test", "admin@mkopo.test"] {
-            assert_eq!(request_code_for(&app, email).await, StatusCode::OK);
+            assert_eq!(request_code_for(&app, email).await, 200);
         }
         app.clock.advance(Duration::from_secs(30));
     }
     let mut asked: Vec<[String; 3]> = Vec::new();
-    for message in app.console(Method::GET, "/outbox", None).await.json().as_array().unwrap() {
+    for message in app.read_console("/outbox").await.as_array().unwrap() {
         let text = |field: &str| message[field].as_str().unwrap().to_owned();
         asked.push([format!("<{}@mkopo.test>", text("id")), text("to"), text("code")]);
     }
@@ -325,7 +322,7 @@ async fn an_email_with_an_expired_code_is_not_sent() {
     let mail_server = MailServer::start(BUSY).await;
     let app = app_with(&mail_server).await;
     deliver(&app);
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     mail_server.refused(1).await;
     until(&app, |message| message.last_error.is_some()).await;
     app.clock.advance(Duration::from_mins(6));
@@ -338,7 +335,7 @@ async fn an_email_with_an_expired_code_is_not_sent() {
 async fn outside_demo_mode_an_expired_code_is_redacted() {
     let app = TestApp::start().await;
     let app = app.restart_with(&["--demo", "false"]).await;
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
     let codes = [app.newest_code(AGENT).await, app.newest_code(AGENTS_PHONE).await];
     app.clock.advance(Duration::from_mins(5));
@@ -353,7 +350,7 @@ async fn outside_demo_mode_an_expired_code_is_redacted() {
 #[tokio::test]
 async fn in_demo_mode_expired_codes_stay_readable() {
     let app = TestApp::start().await;
-    assert_eq!(request_code(&app).await, StatusCode::OK);
+    assert_eq!(request_code(&app).await, 200);
     app.clock.advance(Duration::from_mins(5));
     outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
     assert!(app.newest_message(AGENT).await.code.is_some());

@@ -36,11 +36,12 @@ fn config(usual: u32) -> ProptestConfig {
 }
 
 /// Arbitrary text, and text that is nearly what some parser expects.
-fn text() -> impl Strategy<Value = String> {
+pub fn text() -> impl Strategy<Value = String> {
     const PIECES: &str = r#"
         0 7 - +254 0712345678 agent @ mkopo.test ٠ é %00 % / .. // ? # = ; , q= " ' \ { } [ ] null true 1e999
         9223372036854775807 2026-11-14 T09:00:00 Z +03:00 P1D 1h30m 90s d * ^ ~ >= 1.2.3 x || postgres:// sqlite:
         http:// https:// localhost : 8080 10.0.0.0 [::1] /64 Africa/Nairobi W/
+        OR 1=1 -- <script> ${jndi:ldap://x} {{7*7}} ..%2f
     "#;
     let blank = ["", " ", "\t", "\n", "\0", "\u{202e}", "Bearer "];
     let pieces: Vec<&str> = PIECES.split_whitespace().chain(blank).collect();
@@ -49,7 +50,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![built, any::<String>(), "\\PC{0,300}"]
 }
 
-fn json_value() -> impl Strategy<Value = Value> {
+pub fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -199,7 +200,7 @@ fn no_input_is_the_servers_fault<S: Strategy>(
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let (app, token) = runtime.block_on(async {
         let app = TestApp::start().await;
-        let token = app.sign_in("agent").await.token;
+        let token = app.sign_in("agent").await.token().to_owned();
         (app, token)
     });
     let check = async |input| {
@@ -215,35 +216,35 @@ fn no_input_is_the_servers_fault<S: Strategy>(
     runtime.block_on(app.assert_every_shilling_is_accounted_for());
 }
 
-fn encoded(text: &str) -> String {
+pub fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 // S-10
 #[test]
 fn no_query_is_the_servers_fault() {
-    const QUERIES: [(&str, &str); 16] = [
-        ("/api/v1/disbursements/pending?limit=", "limit"),
-        ("/api/v1/disbursements/pending?limit=5&cursor=", "cursor"),
-        ("/api/v1/disbursement-records?limit=5&cursor=", "cursor"),
-        ("/console/api/traffic?path=", "path"),
-        ("/console/api/traffic?status=", "status"),
-        ("/console/api/traffic?since=", "since"),
-        ("/console/api/events?kind=", "kind"),
-        ("/console/api/events?who=", "who"),
-        ("/console/api/events?address=", "address"),
-        ("/console/api/events?until=", "until"),
-        ("/console/api/events?before=", "before"),
-        ("/console/api/events?limit=", "limit"),
-        ("/console/api/outbox?to=", "to"),
-        ("/console/api/outbox?after=", "after"),
-        ("/console/api/outbox?channel=", "channel"),
-        ("/console/api/", "path"),
+    const QUERIES: [&str; 16] = [
+        "/api/v1/disbursements/pending?limit=",
+        "/api/v1/disbursements/pending?limit=5&cursor=",
+        "/api/v1/disbursement-records?limit=5&cursor=",
+        "/console/api/traffic?path=",
+        "/console/api/traffic?status=",
+        "/console/api/traffic?since=",
+        "/console/api/events?kind=",
+        "/console/api/events?who=",
+        "/console/api/events?address=",
+        "/console/api/events?until=",
+        "/console/api/events?before=",
+        "/console/api/events?limit=",
+        "/console/api/outbox?to=",
+        "/console/api/outbox?after=",
+        "/console/api/outbox?channel=",
+        "/console/api/",
     ];
     no_input_is_the_servers_fault(48, &text(), |token, text| {
         QUERIES
             .iter()
-            .map(|(path, _)| {
+            .map(|path| {
                 let is_console = path.starts_with("/console");
                 let token = if is_console { CONSOLE_TOKEN } else { token };
                 let request = Request::get(format!("{path}{}", encoded(&text)))

@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use base::kes::Kes;
 use futures::future::join_all;
 use insta::assert_snapshot;
@@ -11,12 +10,10 @@ use crate::test_app::{TestApp, disbursement_of, payout_path, wait_until};
 
 #[tokio::test]
 async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
 
-    let answer = agent.disburse(loan).await;
-    assert_eq!(answer.status, StatusCode::OK);
+    let answer = agent.disburse(&loan).await;
+    assert_eq!(answer.status, 200);
     let paid = answer.body();
     let receipt = paid["mpesa_ref"].as_str().unwrap();
     assert!(receipt.starts_with("UKE") && receipt.len() == 10, "{receipt}");
@@ -45,22 +42,19 @@ async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
 // S-115
 #[tokio::test]
 async fn asking_twice_pays_once() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    let first = agent.disburse(loan).await.json();
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    let first = agent.disburse(&loan).await.json();
 
-    let again = agent.disburse(loan).await;
+    let again = agent.disburse(&loan).await;
     assert_eq!(again.failure().1, "already_disbursed");
     assert_eq!(again.body()["record"]["mpesa_ref"], first["mpesa_ref"]);
-    assert_eq!(agent.records_of(loan).await.len(), 1);
+    assert_eq!(agent.records_of(&loan).await.len(), 1);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn a_loan_with_a_pending_payout_is_not_paid_again() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let pending = agent.pending().await;
     let loan = pending.iter().find(|loan| loan["disbursement_status"] == "PENDING").unwrap();
     let answer = agent.disburse(loan).await;
@@ -72,9 +66,7 @@ async fn a_loan_with_a_pending_payout_is_not_paid_again() {
 // S-11, S-99, S-112
 #[tokio::test]
 async fn a_different_amount_or_phone_is_not_paid() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     let before = agent.records().await.len();
     let mut refusals = Vec::new();
     for (field, value) in
@@ -93,8 +85,7 @@ async fn a_different_amount_or_phone_is_not_paid() {
 
 #[tokio::test]
 async fn the_customers_number_is_accepted_in_any_format() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     for (number, typed) in [
         ("+254712345670", "0712345670"),
         ("+254712345671", "+254712345671\u{202c}"),
@@ -104,8 +95,8 @@ async fn the_customers_number_is_accepted_in_any_format() {
         let loan = app.approve_loan(20_000, number).await;
         let mut body = disbursement_of(&loan);
         body["phone_number"] = json!(typed);
-        let paid = agent.post(&payout_path(&loan), Some(body)).await;
-        assert_eq!(paid.status, StatusCode::OK, "{typed:?}");
+        let paid = agent.post(&payout_path(&loan), body).await;
+        assert_eq!(paid.status, 200, "{typed:?}");
         assert_eq!(paid.json()["phone"], number);
     }
     app.assert_every_shilling_is_accounted_for().await;
@@ -113,8 +104,7 @@ async fn the_customers_number_is_accepted_in_any_format() {
 
 #[tokio::test]
 async fn mobile_moneys_refusal_leaves_the_loan_to_be_tried_again() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let pending = agent.pending().await;
     let loan = pending.iter().find(|loan| loan["total_loan_amount"] == 300_000).unwrap();
     let answer = agent.disburse(loan).await;
@@ -129,9 +119,7 @@ async fn mobile_moneys_refusal_leaves_the_loan_to_be_tried_again() {
 
 #[tokio::test]
 async fn a_call_that_waited_for_the_writer_is_accepted_before_its_caller_gives_up() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
     let free = app.occupy_writer().await;
     let asked_at = app.clock.now();
@@ -140,8 +128,8 @@ async fn a_call_that_waited_for_the_writer_is_accepted_before_its_caller_gives_u
         wait_until("5 s have passed", async || waited() >= Duration::from_secs(5)).await;
         free.send(()).unwrap();
     };
-    let (answer, ()) = tokio::join!(app.as_time_passes(agent.disburse(loan)), held_up);
-    assert_eq!(answer.status, StatusCode::ACCEPTED);
+    let (answer, ()) = tokio::join!(app.as_time_passes(agent.disburse(&loan)), held_up);
+    assert_eq!(answer.status, 202);
     assert!(waited() < Duration::from_secs(10), "{:?}", waited());
 }
 
@@ -162,7 +150,7 @@ async fn many_calls_at_once_for_one_loan_pay_it_once() {
         }
     });
     let answers = join_all(calls).await;
-    let first = answers.iter().filter(|answer| answer.status == StatusCode::OK && !answer.is_replay());
+    let first = answers.iter().filter(|answer| answer.status == 200 && !answer.is_replay());
     assert_eq!(first.count(), 1);
     assert!(answers.iter().all(|answer| matches!(answer.status.as_u16(), 200 | 409)));
     assert_eq!(staff[0].records_of(loan).await.len(), 1);
@@ -174,10 +162,8 @@ async fn many_calls_at_once_for_one_loan_pay_it_once() {
 // S-7, S-10
 #[tokio::test]
 async fn an_invalid_body_makes_no_payout() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    let right = disbursement_of(loan);
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    let right = disbursement_of(&loan);
     let with = |field: &str, value: Value| {
         let mut body = right.clone();
         body[field] = value;
@@ -212,19 +198,18 @@ async fn an_invalid_body_makes_no_payout() {
         with("phone_number", json!("")),
         with("phone_number", json!("7".repeat(33))),
     ] {
-        let answer = agent.disburse_body_with_key(loan, body.clone(), "key").await;
+        let answer = agent.disburse_body_with_key(&loan, body.clone(), "key").await;
         assert_eq!(answer.kind(), "422 invalid_request", "{body}");
     }
-    assert_eq!(agent.records_of(loan).await, Vec::<Value>::new());
+    assert_eq!(agent.records_of(&loan).await, Vec::<Value>::new());
     assert_eq!(app.assert_every_shilling_is_accounted_for().await, before);
-    let paid = agent.disburse_with_key(loan, "key").await;
-    assert_eq!(paid.status, StatusCode::OK, "an invalid body does not use up the key");
+    let paid = agent.disburse_with_key(&loan, "key").await;
+    assert_eq!(paid.status, 200, "an invalid body does not use up the key");
 }
 
 #[tokio::test]
 async fn a_path_that_is_not_a_loan_is_not_found() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for("agent").await;
     let body = json!({"agent_id": 1, "amount": 1, "phone_number": "0712345678"});
     for (loan, kind) in [
         ("LN-0", "404 loan_not_found"),
@@ -234,6 +219,6 @@ async fn a_path_that_is_not_a_loan_is_not_found() {
         ("%00", "404 loan_not_found"),
     ] {
         let path = format!("/api/v1/disbursements/{loan}/disburse");
-        assert_eq!(agent.post(&path, Some(body.clone())).await.kind(), kind, "{loan}");
+        assert_eq!(agent.post(&path, body.clone()).await.kind(), kind, "{loan}");
     }
 }

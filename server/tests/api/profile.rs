@@ -2,19 +2,19 @@
 
 use std::{pin::pin, time::Duration};
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use lending::demo;
 use serde_json::{Value, json};
 
 use crate::{
     live_settings::LIVE,
-    test_app::{Answer, Staff, TestApp, request},
+    test_app::{Answer, TestApp, column, request},
 };
 
 const NEW_PASSWORD: &str = "Kahawa-chungu-2026";
 
 /// Changes something with the session of `staff`.
-pub async fn put(staff: &Staff<'_>, path: &str, body: Value) -> Answer {
+pub async fn put(staff: &TestApp, path: &str, body: Value) -> Answer {
     staff.put(&format!("/api/v1{path}"), body).await
 }
 
@@ -27,7 +27,7 @@ async fn login(app: &TestApp, password: &str) -> (u16, Value) {
 /// The newest reset code of the agent, which must go to `phone`.
 async fn reset_code(app: &TestApp, phone: &str) -> String {
     let request = json!({"email": "agent@mkopo.test"});
-    assert_eq!(app.post("/api/v1/auth/request-password-reset", request).await.status, StatusCode::OK);
+    assert_eq!(app.post("/api/v1/auth/request-password-reset", request).await.status, 200);
     app.newest_code(phone).await
 }
 
@@ -38,15 +38,14 @@ async fn reset(app: &TestApp, code: &str) -> Answer {
 }
 
 /// Changes the phone number of `staff`.
-async fn set_phone(staff: &Staff<'_>, phone: &str) -> Answer {
+async fn set_phone(staff: &TestApp, phone: &str) -> Answer {
     let change = json!({"first_name": "Wanjiru", "last_name": "Maina", "phone_number": phone, "current_password": demo::PASSWORD});
     put(staff, "/profile", change).await
 }
 
 #[tokio::test]
 async fn name_and_phone_number_can_be_changed() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     let change = json!({
         "first_name": " Wanjirū", "last_name": "Otieno", "phone_number": "0712 999 888",
         "current_password": demo::PASSWORD,
@@ -69,7 +68,7 @@ async fn name_and_phone_number_can_be_changed() {
     ] {
         assert_eq!(put(&agent, "/profile", wrong).await.failure().1, "invalid_request");
     }
-    let events = app.console(Method::GET, "/events?kind=profile_changed", None).await.json();
+    let events = app.read_console("/events?kind=profile_changed").await;
     assert_eq!(events[0]["details"], "name and phone number");
     assert_eq!(events.as_array().unwrap().len(), 1);
 }
@@ -91,14 +90,13 @@ async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
     app.clock.advance(std::time::Duration::from_mins(1));
     let code = reset_code(&app, "+254711000003").await;
 
-    let answer = put(&agent, "/profile/password", change(demo::PASSWORD, NEW_PASSWORD)).await;
-    assert_eq!(answer.status, StatusCode::NO_CONTENT);
-    assert_eq!(elsewhere.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(put(&agent, "/profile/password", change(demo::PASSWORD, NEW_PASSWORD)).await.status, 204);
+    assert_eq!(elsewhere.get("/api/v1/auth/me").await.status, 401);
     let changed_at = agent.get("/api/v1/profile").await.json()["password_changed_at"].clone();
     assert_eq!(changed_at, "2026-11-14T09:01:00.000Z");
     assert_eq!(login(&app, demo::PASSWORD).await, (400, json!("invalid_password")));
     assert_eq!(login(&app, NEW_PASSWORD).await.0, 200);
-    let events = app.console(Method::GET, "/events?kind=password_changed", None).await.json();
+    let events = app.read_console("/events?kind=password_changed").await;
     assert_eq!(events[0]["details"], "2 other sessions ended");
     // Whoever knew the old password may have read the code.
     assert_eq!(reset(&app, &code).await.failure().1, "invalid_code");
@@ -116,20 +114,17 @@ async fn wrong_passwords_in_the_profile_are_limited_for_each_session_and_those_a
     assert_eq!(login(&app, demo::PASSWORD).await.0, 429);
     for attempt in 0..9 {
         let wrong = json!({"required": true, "password": "wrong"});
-        let refused = put(&agent, "/profile/sign-in-code", wrong).await;
-        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{attempt}");
+        assert_eq!(put(&agent, "/profile/sign-in-code", wrong).await.status, 400, "{attempt}");
     }
     let right = json!({"current_password": demo::PASSWORD, "new_password": NEW_PASSWORD});
-    let refused = put(&agent, "/profile/password", right.clone()).await;
-    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
-    assert_eq!(put(&other, "/profile/password", right).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(put(&agent, "/profile/password", right.clone()).await.status, 429);
+    assert_eq!(put(&other, "/profile/password", right).await.status, 204);
 }
 
 /// The number before would otherwise come back, without the password.
 #[tokio::test]
 async fn a_change_of_the_name_alone_keeps_a_phone_number_that_was_changed_meanwhile() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     let before = agent.get("/api/v1/auth/me").await.json()["phone_number"].clone();
     let change = "UPDATE staff SET phone_number = '+254712999888' WHERE email = 'agent@mkopo.test'";
     let free = app.occupy_writer_and(change).await;
@@ -145,8 +140,7 @@ async fn a_change_of_the_name_alone_keeps_a_phone_number_that_was_changed_meanwh
 // S-65
 #[tokio::test]
 async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_after_24_hours_only() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     let before = agent.get("/api/v1/auth/me").await.json()["phone_number"].as_str().unwrap().to_owned();
     let new = "+254712999888";
     let change = |phone: &str, password: Option<&str>| json!({"first_name": "Wanjiru", "last_name": "Maina", "phone_number": phone, "current_password": password});
@@ -157,8 +151,8 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
     let of_supervisor = change(supervisor["phone_number"].as_str().unwrap(), Some(demo::PASSWORD));
     let taken = put(&agent, "/profile", of_supervisor).await;
     assert_eq!((taken.failure().0, taken.body()["field"].clone()), (422, json!("phone_number")));
-    assert_eq!(put(&agent, "/profile", change(&before, None)).await.status, StatusCode::OK);
-    assert_eq!(put(&agent, "/profile", change(new, Some(demo::PASSWORD))).await.status, StatusCode::OK);
+    assert_eq!(put(&agent, "/profile", change(&before, None)).await.status, 200);
+    assert_eq!(put(&agent, "/profile", change(new, Some(demo::PASSWORD))).await.status, 200);
     assert!(app.newest_message("agent@mkopo.test").await.body.contains("phone number"));
     assert!(app.newest_message(&before).await.body.contains("was changed"));
 
@@ -166,21 +160,21 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
         let request = json!({"email": "agent@mkopo.test"});
         app.post("/api/v1/auth/request-password-reset", request).await.status
     };
-    assert_eq!(reset().await, StatusCode::OK);
+    assert_eq!(reset().await, 200);
     assert_eq!((app.texts_to(new).await, app.texts_to(&before).await), (0, 2));
     app.clock.advance(Duration::from_hours(23));
     let agent = app.sign_in("agent").await;
     let third = "+254712999777";
-    assert_eq!(put(&agent, "/profile", change(third, Some(demo::PASSWORD))).await.status, StatusCode::OK);
+    assert_eq!(put(&agent, "/profile", change(third, Some(demo::PASSWORD))).await.status, 200);
     let texts = async || [app.texts_to(third).await, app.texts_to(new).await, app.texts_to(&before).await];
     assert_eq!(texts().await, [0, 1, 3], "both numbers are told");
     let gets_the_code = async |phone: &str| app.newest_message(phone).await.body.contains("to this number");
     assert_eq!((gets_the_code(new).await, gets_the_code(&before).await), (false, true));
     app.clock.advance(Duration::from_hours(2));
-    assert_eq!(reset().await, StatusCode::OK);
+    assert_eq!(reset().await, 200);
     assert_eq!(texts().await, [0, 1, 4], "the second number has never got codes");
     app.clock.advance(Duration::from_hours(22));
-    assert_eq!(reset().await, StatusCode::OK);
+    assert_eq!(reset().await, 200);
     assert_eq!(texts().await, [1, 1, 4]);
 }
 
@@ -190,17 +184,17 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
 async fn a_phone_number_that_still_gets_the_reset_codes_of_somebody_can_not_be_taken() {
     let app = TestApp::start_with(&LIVE).await;
     let before = "+254711000003";
-    assert_eq!(set_phone(&app.sign_in("agent").await, "+254712999888").await.status, StatusCode::OK);
+    assert_eq!(set_phone(&app.sign_in("agent").await, "+254712999888").await.status, 200);
     let taken = set_phone(&app.sign_in("supervisor").await, before).await;
     assert_eq!((taken.failure().0, taken.body()["field"].clone()), (422, json!("phone_number")));
     let account = json!({
         "email": "new@mkopo.test", "first_name": "Otieno", "last_name": "Ouma", "phone_number": before,
         "role": "agent", "password": NEW_PASSWORD,
     });
-    let refused = app.console(Method::POST, "/staff", Some(account)).await;
+    let refused = app.console(Method::POST, "/staff", account).await;
     assert_eq!((refused.failure().0, refused.body()["field"].clone()), (422, json!("phone_number")));
     app.clock.advance(Duration::from_hours(25));
-    assert_eq!(set_phone(&app.sign_in("supervisor").await, before).await.status, StatusCode::OK);
+    assert_eq!(set_phone(&app.sign_in("supervisor").await, before).await.status, 200);
 }
 
 /// The message about the change advises a reset to who has not made it.
@@ -209,10 +203,10 @@ async fn a_phone_number_that_still_gets_the_reset_codes_of_somebody_can_not_be_t
 async fn a_reset_within_24_hours_of_a_new_phone_number_brings_the_one_before_back() {
     let app = TestApp::start_with(&LIVE).await;
     let (before, of_thief) = ("+254711000003", "+254712999888");
-    assert_eq!(set_phone(&app.sign_in("agent").await, of_thief).await.status, StatusCode::OK);
+    assert_eq!(set_phone(&app.sign_in("agent").await, of_thief).await.status, 200);
     let code = reset_code(&app, before).await;
-    assert_eq!(reset(&app, &code).await.status, StatusCode::OK);
-    let events = app.console(Method::GET, "/events?kind=password_reset", None).await.json();
+    assert_eq!(reset(&app, &code).await.status, 200);
+    let events = app.read_console("/events?kind=password_reset").await;
     assert_eq!(events[0]["details"], "all sessions ended, the phone number before its change is back");
     app.clock.advance(Duration::from_hours(25));
     reset_code(&app, before).await;
@@ -220,16 +214,15 @@ async fn a_reset_within_24_hours_of_a_new_phone_number_brings_the_one_before_bac
 
     // A change that has settled stays.
     let code = app.newest_code(before).await;
-    assert_eq!(reset(&app, &code).await.status, StatusCode::OK);
-    let events = app.console(Method::GET, "/events?kind=password_reset", None).await.json();
+    assert_eq!(reset(&app, &code).await.status, 200);
+    let events = app.read_console("/events?kind=password_reset").await;
     assert_eq!(events[0]["details"], "all sessions ended");
 }
 
 // S-46
 #[tokio::test]
 async fn with_sign_in_codes_on_a_password_alone_opens_no_session() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     let set = |required: bool| json!({"required": required, "password": demo::PASSWORD});
     let on = put(&agent, "/profile/sign-in-code", set(true)).await;
     assert_eq!(on.json()["sign_in_code_required"], true);
@@ -244,16 +237,15 @@ async fn with_sign_in_codes_on_a_password_alone_opens_no_session() {
     let missing = ask(None).await;
     assert_eq!((missing.failure().0, missing.body()["field"].clone()), (422, json!("password")));
     assert_eq!(ask(Some("wrong")).await.failure().1, "invalid_password");
-    assert_eq!(ask(Some(demo::PASSWORD)).await.status, StatusCode::OK);
+    assert_eq!(ask(Some(demo::PASSWORD)).await.status, 200);
     let otp = app.newest_code("agent@mkopo.test").await;
     let with_code = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD, "otp": otp});
-    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with_code).await.status, StatusCode::OK);
+    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with_code).await.status, 200);
 
-    assert_eq!(put(&agent, "/profile/sign-in-code", set(false)).await.status, StatusCode::OK);
+    assert_eq!(put(&agent, "/profile/sign-in-code", set(false)).await.status, 200);
     assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
-    let events = app.console(Method::GET, "/events?kind=sign_in_code_changed", None).await.json();
-    let details: Vec<&Value> = events.as_array().unwrap().iter().map(|event| &event["details"]).collect();
-    assert_eq!(details, ["turned off", "turned on"]);
+    let events = app.read_console("/events?kind=sign_in_code_changed").await;
+    assert_eq!(column(&events, "details"), ["turned off", "turned on"]);
 }
 
 /// They would lock out whoever turns them on.
@@ -267,12 +259,11 @@ async fn sign_in_codes_can_not_be_turned_on_where_nobody_gets_them() {
     let sentence = "Sign-in codes are sent by e-mail, and this service sends none.";
     assert_eq!(refused.refusal(), format!("422 invalid_request: {sentence}"));
     assert_eq!(refused.body()["field"], "required");
-    assert_eq!(put(&agent, "/profile/sign-in-code", set(false)).await.status, StatusCode::OK);
+    assert_eq!(put(&agent, "/profile/sign-in-code", set(false)).await.status, 200);
     assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
     let mail_server = ["--smtp-url", "smtp://127.0.0.1:9", "--smtp-from", "portal@mkopo.test"];
     let app = app.restart_with(&[&without_tools[..], &mail_server].concat()).await;
-    let turned_on = put(&app.sign_in("agent").await, "/profile/sign-in-code", set(true)).await;
-    assert_eq!(turned_on.status, StatusCode::OK);
+    assert_eq!(put(&app.sign_in("agent").await, "/profile/sign-in-code", set(true)).await.status, 200);
 }
 
 #[tokio::test]
@@ -289,11 +280,10 @@ async fn a_required_code_is_not_asked_for_where_screens_are_as_specified() {
 async fn sessions_are_listed_with_their_place_and_can_be_ended() {
     const PHONE: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) \
                          Chrome/141.0.0.0 Mobile Safari/537.36";
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     app.clock.advance(std::time::Duration::from_mins(5));
     let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
-    let mut on_phone = request(Method::POST, "/api/v1/auth/login", None, Some(credentials));
+    let mut on_phone = request(Method::POST, "/api/v1/auth/login", None, credentials);
     on_phone.headers_mut().insert("user-agent", PHONE.parse().unwrap());
     let token = app.send(on_phone).await.json()["user"]["token"].as_str().unwrap().to_owned();
     let on_phone = app.with(&token);
@@ -312,8 +302,8 @@ async fn sessions_are_listed_with_their_place_and_can_be_ended() {
     ]);
     assert_eq!(sessions, expected);
     let id = sessions[0]["id"].as_str().unwrap();
-    assert_eq!(agent.delete(&format!("/api/v1/sessions/{id}")).await.status, StatusCode::NO_CONTENT);
-    assert_eq!(on_phone.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(agent.delete(&format!("/api/v1/sessions/{id}")).await.status, 204);
+    assert_eq!(on_phone.get("/api/v1/auth/me").await.status, 401);
     assert_eq!(agent.delete(&format!("/api/v1/sessions/{id}")).await.failure().1, "session_not_found");
     assert_eq!(agent.delete("/api/v1/sessions/%00").await.failure().1, "session_not_found");
     assert_eq!(agent.get("/api/v1/sessions").await.json().as_array().unwrap().len(), 1);
@@ -326,8 +316,7 @@ async fn nobody_can_end_the_session_of_somebody_else() {
     let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
     let id = agent.get("/api/v1/sessions").await.json()[0]["id"].as_str().unwrap().to_owned();
     assert_eq!(admin.delete(&format!("/api/v1/sessions/{id}")).await.failure().1, "session_not_found");
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::OK);
-    let own = agent.delete(&format!("/api/v1/sessions/{id}")).await;
-    assert_eq!(own.status, StatusCode::NO_CONTENT);
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 200);
+    assert_eq!(agent.delete(&format!("/api/v1/sessions/{id}")).await.status, 204);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
 }

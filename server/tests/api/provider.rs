@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, io::Write};
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use base::{clock::Clock, randomness::Randomness};
 use http_body_util::BodyExt;
 use insta::assert_snapshot;
@@ -50,7 +50,7 @@ async fn the_portal_works_on_another_provider() {
 
     let loan = &staff.waiting_loan().await;
     let paid = staff.disburse_with_key(loan, "a-key").await;
-    assert_eq!(paid.status, StatusCode::OK);
+    assert_eq!(paid.status, 200);
     assert_eq!(paid.json()["status"], "COMPLETED");
     let again = staff.disburse_with_key(loan, "a-key").await;
     assert!(again.is_replay());
@@ -59,10 +59,9 @@ async fn the_portal_works_on_another_provider() {
 
     // The provider has it, and this service has nothing of it.
     assert_eq!(provider.app.sign_in("agent").await.records_of(loan).await.len(), 1);
-    assert_eq!(app.with("").get(ME).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(app.with("").get(ME).await.status, 401);
     provider.app.assert_every_shilling_is_accounted_for().await;
-    let left = staff.post("/api/v1/auth/logout", None).await;
-    assert_eq!(left.status, StatusCode::NO_CONTENT);
+    assert_eq!(staff.post("/api/v1/auth/logout", None).await.status, 204);
 }
 
 #[tokio::test]
@@ -76,7 +75,7 @@ async fn a_list_that_the_browser_has_is_not_sent_again() {
         assert!(!list.json().as_array().unwrap().is_empty());
         let tag = list.headers["etag"].to_str().unwrap();
         let same = staff.get_with(path, &[("accept-encoding", encoding), ("if-none-match", tag)]).await;
-        assert_eq!(same.status, StatusCode::NOT_MODIFIED);
+        assert_eq!(same.status, 304);
     }
 }
 
@@ -84,7 +83,7 @@ async fn a_list_that_the_browser_has_is_not_sent_again() {
 async fn the_contract_and_everything_outside_the_api_stay_here() {
     let (stub, app) = in_front_of(Reply::Closes(Vec::new()), &[]).await;
     for path in ["/api/v1/openapi.json", "/healthz", "/readyz", "/docs/"] {
-        assert_eq!(app.call(Method::GET, path, None).await.status, StatusCode::OK, "{path}");
+        assert_eq!(app.get(path).await.status, 200, "{path}");
     }
     assert_eq!(stub.received(), Vec::<String>::new());
 }
@@ -110,7 +109,7 @@ async fn the_provider_receives_the_call_with_our_request_id_and_the_callers_addr
         ("x-request-id", "forged"),
     ];
     let answer = app.with("a-token").get_with("/api/v1/auth/me?a=b", &sent).await;
-    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(answer.status, 401);
     assert_eq!(answer.headers["x-provider-request-id"], "theirs");
     assert!(!answer.headers.contains_key("server") && !answer.headers.contains_key("keep-alive"));
 
@@ -190,11 +189,11 @@ async fn an_answer_of_two_lengths_is_sent_with_one() {
 async fn a_provider_that_is_away_is_a_502_and_one_that_is_slow_a_504() {
     subscriber::capture();
     let app = portal(NOBODY, &[]).await;
-    let away = app.call(Method::GET, ME, None).await;
+    let away = app.get(ME).await;
     assert_snapshot!(away.refusal(), @"502 provider_away: The provider can't be reached. Nothing was done; try again in a moment.");
 
     let (_stub, app) = in_front_of(Reply::Hangs(Vec::new()), &IMPATIENT).await;
-    let slow = app.call(Method::GET, ME, None).await;
+    let slow = app.get(ME).await;
     assert_snapshot!(slow.refusal(), @"504 provider_slow: The provider did not answer in time. It may still have been done.");
     let logged = subscriber::captured();
     assert!(logged.contains("provider.failed") && logged.contains("provider.slow"), "{logged}");
@@ -212,13 +211,13 @@ async fn a_provider_is_trusted_by_its_certificate_and_its_name() {
     let authority = ["--provider-ca", file.to_str().unwrap()];
 
     let app = portal(&stub.url, &authority).await;
-    assert_eq!(app.call(Method::POST, SIGN_OUT, None).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(app.post(SIGN_OUT, None).await.status, 204);
     assert_eq!(stub.received().len(), 1);
 
     let other_name = stub.url.replace("localhost", "127.0.0.1");
     for (url, options) in [(&stub.url, &[][..]), (&other_name, &authority[..])] {
         let app = portal(url, options).await;
-        assert_eq!(app.call(Method::POST, SIGN_OUT, None).await.kind(), "502 provider_away");
+        assert_eq!(app.post(SIGN_OUT, None).await.kind(), "502 provider_away");
     }
     assert_eq!(stub.received().len(), 1, "nothing was sent to a provider that is not trusted");
 }
@@ -241,7 +240,7 @@ async fn an_answer_that_is_none_of_the_contracts_is_a_502() {
         (answer("200 OK", &json, &"x".repeat(3000)), "it is larger than 2048 bytes"),
     ] {
         let (_stub, app) = in_front_of(Reply::Closes(reply), &["--provider-body-limit", "2KiB"]).await;
-        let refusal = app.call(Method::GET, ME, None).await.refusal();
+        let refusal = app.get(ME).await.refusal();
         assert!(refusal.starts_with("502 provider_answer: ") && refusal.contains(reason), "{refusal}");
     }
 }
@@ -253,7 +252,7 @@ async fn an_answer_without_a_body_is_passed_on_however_its_end_is_told() {
         let (_stub, app) = in_front_of(Reply::Closes(reply), &[]).await;
         // Without a body it is not the contract's, and still tells that the session has ended.
         let ended = app.response_to(request(Method::GET, ME, Some("a-token"), None)).await;
-        assert_eq!(ended.status(), StatusCode::UNAUTHORIZED, "{end}");
+        assert_eq!(ended.status(), 401, "{end}");
         assert!(ended.into_body().collect().await.unwrap().to_bytes().is_empty(), "{end}");
     }
 }
@@ -262,13 +261,13 @@ async fn an_answer_without_a_body_is_passed_on_however_its_end_is_told() {
 async fn a_call_of_live_screens_that_the_provider_does_not_know_is_a_404() {
     let reply = answer("404 Not Found", &["content-type: text/html"], "Cannot GET it");
     let (_stub, app) = in_front_of(Reply::Closes(reply), &[]).await;
-    assert_eq!(app.call(Method::GET, "/api/v1/preferences", None).await.kind(), "404 not_found");
+    assert_eq!(app.get("/api/v1/preferences").await.kind(), "404 not_found");
 }
 
 #[tokio::test]
 async fn a_post_without_a_body_is_sent_with_its_length() {
     let (stub, app) = in_front_of(Reply::Closes(answer("204 No Content", &[], "")), &[]).await;
-    assert_eq!(app.call(Method::POST, "/api/v1/auth/logout", None).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(app.post("/api/v1/auth/logout", None).await.status, 204);
     let received = stub.received().remove(0);
     assert!(received.contains("content-length: 0\r\n"), "{received}");
 }
@@ -283,8 +282,7 @@ async fn a_provider_that_closes_in_the_middle_is_a_502() {
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"",
     ] {
         let (_stub, app) = in_front_of(Reply::Closes(reply.to_vec()), &[]).await;
-        let broke = app.call(Method::GET, ME, None).await;
-        assert_eq!(broke.kind(), "502 provider_broke", "{}", String::from_utf8_lossy(reply));
+        assert_eq!(app.get(ME).await.kind(), "502 provider_broke", "{}", String::from_utf8_lossy(reply));
     }
 }
 
@@ -293,14 +291,14 @@ async fn an_answer_that_stops_in_the_middle_is_a_504() {
     let start = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"id\":";
     subscriber::capture();
     let (_stub, app) = in_front_of(Reply::Hangs(start.to_vec()), &IMPATIENT).await;
-    assert_eq!(app.call(Method::GET, ME, None).await.kind(), "504 provider_slow");
+    assert_eq!(app.get(ME).await.kind(), "504 provider_slow");
     assert!(subscriber::captured().contains("provider.cut_off"));
 }
 
 /// Calls `path`, and returns how many bytes of the answer arrived, and whether it was cut off.
 async fn received(app: &TestApp, path: &str) -> (usize, bool) {
     let response = app.response_to(request(Method::GET, path, None, None)).await;
-    assert_eq!(response.status(), StatusCode::OK);
+    assert_eq!(response.status(), 200);
     let (mut body, mut length) = (response.into_body(), 0);
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return (length, true) };
@@ -318,7 +316,7 @@ async fn an_endless_answer_is_cut_off_at_the_limit_and_nothing_of_it_is_kept() {
     let (_stub, app) = in_front_of(reply, &["--provider-body-limit", "8MiB"]).await;
     let (length, is_cut) = received(&app, ME).await;
     assert!(is_cut && (7 << 20..=8 << 20).contains(&length), "{length}");
-    assert_eq!(app.call(Method::GET, "/healthz", None).await.status, StatusCode::OK);
+    assert_eq!(app.get("/healthz").await.status, 200);
 }
 
 #[tokio::test]
@@ -337,7 +335,7 @@ async fn a_payout_is_sent_once_whatever_happens() {
         let answer = app.post("/api/v1/disbursements/LN-1/disburse", body).await;
         assert!(matches!(answer.status.as_u16(), 502 | 504), "{}", answer.status);
         // A call that follows, which is not repeated either.
-        app.call(Method::GET, ME, None).await;
+        app.get(ME).await;
         let received = stub.received();
         assert_eq!(received.iter().filter(|head| head.starts_with("POST ")).count(), 1, "{received:?}");
     }
@@ -350,8 +348,8 @@ async fn a_slow_provider_does_not_hold_up_the_portal() {
     let (stub, app) = in_front_of(Reply::Hangs(Vec::new()), &["--provider-timeout", "25"]).await;
     let timed_out = Cell::new(0);
     let calls = (0..400).map(async |_| {
-        let answer = app.call(Method::GET, ME, None).await;
-        timed_out.update(|number| number + i32::from(answer.status == StatusCode::GATEWAY_TIMEOUT));
+        let answer = app.get(ME).await;
+        timed_out.update(|number| number + i32::from(answer.status == 504));
         answer
     });
     let all = futures::future::join_all(calls);
@@ -362,7 +360,7 @@ async fn a_slow_provider_does_not_hold_up_the_portal() {
     }
     tokio::select! {
         _ = &mut all => panic!("answered"),
-        ready = app.call(Method::GET, "/readyz", None) => assert_eq!(ready.status, StatusCode::OK),
+        ready = app.get("/readyz") => assert_eq!(ready.status, 200),
     }
     assert_eq!(timed_out.get(), 0, "calls that have ended since");
     assert_eq!(stub.received().len(), MAX_CALLS, "those that found no place are not sent");
@@ -394,7 +392,7 @@ async fn it_does_not_start_in_demo_mode_or_without_tls() {
 async fn report(app: &TestApp, count: u64) -> Value {
     let mut report = Value::Null;
     wait_until("the calls are checked", async || {
-        report = app.console(Method::GET, "/contract", None).await.json();
+        report = app.read_console("/contract").await;
         report["checked"].as_u64().unwrap() + report["skipped"].as_u64().unwrap() >= count
     })
     .await;
@@ -413,7 +411,7 @@ async fn calls_to_our_own_provider_keep_to_the_contract() {
         staff.get_with("/api/v1/disbursement-records", &[("accept-encoding", encoding)]).await;
     }
     app.post("/api/v1/auth/login", json!({"email": "nobody@mkopo.test", "password": "x"})).await;
-    app.call(Method::GET, ME, None).await;
+    app.get(ME).await;
     let report = report(&app, 9).await;
     assert_eq!((&report["violations"], &report["unknown_fields"]), (&json!([]), &json!([])));
     assert_ne!(report["checked"], 0, "a check that takes too long is given up");
@@ -475,8 +473,7 @@ async fn what_differs_from_the_contract_is_listed_by_place_and_kind_with_a_maske
     for words in ["2 calls to http://127.0.0.1", "/role in the answer", "Wrong type", "Unknown fields"] {
         assert!(page.contains(words), "{words} is not in {page}");
     }
-    let download = browser.get("/console/contract?as=json").await;
-    assert_eq!(download.json()["violations"], report["violations"]);
+    assert_eq!(browser.get("/console/contract?as=json").await.json()["violations"], report["violations"]);
 }
 
 #[tokio::test]
@@ -487,7 +484,7 @@ async fn a_request_of_the_portal_is_held_to_the_contract_too() {
     let headers = ["content-type: application/json", "x-request-id: 1", "cache-control: no-store"];
     let (_stub, app) = in_front_of(Reply::Closes(answer("200 OK", &headers, &body)), &[]).await;
     let sent = json!({"email": "a@b.c", "password": 5});
-    let sent = request(Method::POST, "/api/v1/auth/login?from=here", None, Some(sent));
+    let sent = request(Method::POST, "/api/v1/auth/login?from=here", None, sent);
     app.response_to(sent).await;
     let report = report(&app, 1).await;
     let violation = &report["violations"][0];
@@ -539,13 +536,13 @@ async fn faults_hit_forwarded_calls_and_payouts_only_if_that_is_allowed() {
         let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503, "times": 1});
         app.set_console(Method::POST, "/faults", fault).await;
         assert_eq!(staff.get(ME).await.failure().1, "injected_fault");
-        assert_eq!(staff.get(ME).await.status, StatusCode::OK);
+        assert_eq!(staff.get(ME).await.status, 200);
         for path in ["/api/v1/disbursements/*/disburse", "/api/v1/*/*/*"] {
             let fault = json!({"path": path, "kind": "status", "status": 503, "when": "before"});
             app.set_console(Method::POST, "/faults", fault).await;
         }
         let paid = staff.disburse(waiting(&pending).next().unwrap()).await;
-        assert_eq!(paid.status == StatusCode::SERVICE_UNAVAILABLE, is_hit, "{}", paid.status);
+        assert_eq!(paid.status == 503, is_hit, "{}", paid.status);
     }
 }
 
@@ -560,7 +557,7 @@ async fn what_was_set_before_and_can_not_be_removed_any_more_is_put_back() {
     assert_eq!(app.sandbox.clock.now(), NOON);
     assert_eq!(app.sign_in("agent").await.get(ME).await.failure().1, "injected_fault");
     let app = app.restart_with(&in_front).await;
-    assert_eq!(app.sign_in("agent").await.get(ME).await.status, StatusCode::OK);
+    assert_eq!(app.sign_in("agent").await.get(ME).await.status, 200);
 }
 
 #[tokio::test]
@@ -572,7 +569,7 @@ async fn a_payout_of_a_browser_that_is_spared_keeps_its_connection() {
     let fault = json!({"method": "POST", "path": payout_path(loan), "kind": "drop"});
     app.set_console(Method::POST, "/faults", fault).await;
     let browser = "\r\nuser-agent: Mozilla/5.0 (X11; Linux x86_64)\r\nhost";
-    let mut kept = kept_connection(&address_of(&app).await, browser, &staff.token).await;
+    let mut kept = kept_connection(&address_of(&app).await, browser, staff.token()).await;
     let paid = exchange(&mut kept, &raw_payout(&staff, loan).replace("\r\nhost", browser)).await;
     assert!(paid.starts_with("HTTP/1.1 200 "), "{paid}");
 }
@@ -596,7 +593,7 @@ async fn what_makes_no_sense_with_another_provider_is_not_offered_and_says_why()
         assert_eq!((status, code.as_str()), (403, "not_with_provider"), "{method} {path}: {text}");
     }
     for path in ["/faults", "/traffic", "/contract", "/events", "/slices", "/data/snapshots"] {
-        assert_ne!(app.console(Method::GET, path, None).await.status, StatusCode::FORBIDDEN, "{path}");
+        assert_ne!(app.console(Method::GET, path, None).await.status, 403, "{path}");
     }
     let browser = Browser::sign_in(&app).await;
     for page in ["outbox", "loans", "payouts", "scenario", "staff", "clock"] {

@@ -20,7 +20,7 @@ use settings::provider::ProviderUrl;
 use tower::ServiceExt;
 
 use crate::{
-    command_line::{error_line, mkopo},
+    command_line::{error_line, mkopo, printed},
     provider_stub::{NOBODY, OwnProvider},
     test_app::{TestApp, serve},
 };
@@ -65,7 +65,7 @@ async fn without_payouts_nothing_is_paid_and_no_attempt_is_used_up() {
     let before = provider.app.sign_in("agent").await.records().await.len();
     Check::new(caller_of(&provider.url), "a-key".to_owned()).run(credentials(), None).await.unwrap();
     assert_eq!(provider.app.sign_in("agent").await.records().await.len(), before);
-    let messages = provider.app.console(Method::GET, "/outbox", None).await.json();
+    let messages = provider.app.read_console("/outbox").await;
     assert_eq!(messages, json!([]), "no code was sent");
 }
 
@@ -177,9 +177,7 @@ async fn provider(arguments: &[&str], url: &str) -> Output {
 #[tokio::test]
 async fn the_command_prints_each_call_and_fails_if_the_contract_is_broken() {
     let own = OwnProvider::start().await;
-    let clean = provider(&["check"], &own.url).await;
-    let table = String::from_utf8_lossy(&clean.stdout).into_owned();
-    assert!(clean.status.success(), "{table}{}", String::from_utf8_lossy(&clean.stderr));
+    let table = printed(provider(&["check"], &own.url).await);
     assert!(table.lines().count() > 30 && table.lines().all(|line| line.starts_with("ok ")), "{table}");
 
     let (_app, url) = changed(|body| {
@@ -205,8 +203,7 @@ async fn the_command_pays_only_after_a_yes_and_says_what_it_can_not_do() {
     let asked = "mkopo: this pays out a loan; add --yes to pay it out without being asked";
     assert_eq!(error_line(&unasked), asked);
     assert_eq!(own.app.sign_in("agent").await.records().await.len(), before);
-    let paid = provider(&["check", "--payouts", "--yes"], &own.url).await;
-    assert!(paid.status.success(), "{}", String::from_utf8_lossy(&paid.stderr));
+    printed(provider(&["check", "--payouts", "--yes"], &own.url).await);
     assert_eq!(own.app.sign_in("agent").await.records().await.len(), before + 1);
 
     let away = error_line(&provider(&["check"], NOBODY).await);
@@ -221,8 +218,7 @@ async fn the_command_records_to_a_new_file_only() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("seed.json");
     let out = file.to_str().unwrap();
-    let recorded = provider(&["record", "--out", out], &own.url).await;
-    assert!(recorded.status.success(), "{}", String::from_utf8_lossy(&recorded.stderr));
+    printed(provider(&["record", "--out", out], &own.url).await);
     let first = std::fs::read(&file).unwrap();
     let recording: Value = serde_json::from_slice(&first).unwrap();
     assert!(!recording["pending_loans"].as_array().unwrap().is_empty());

@@ -6,16 +6,15 @@ use std::{
     time::Duration,
 };
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use lending::{demo::Recording, payouts::PayoutStatus};
 use provider::record::record;
 use serde_json::{Value, json};
 
 use crate::{
-    command_line::mkopo,
+    command_line::{mkopo, printed},
     provider_check::{caller_of, credentials},
     provider_stub::OwnProvider,
-    sandboxes::Given,
     test_app::TestApp,
     test_store,
 };
@@ -113,8 +112,7 @@ async fn a_recording_is_the_same_world_with_other_people() {
         command.arg("seed").arg("--from").arg(file).args(test_store::options(&data_dir));
         tokio::task::spawn_blocking(move || command.output().unwrap())
     };
-    let output = seed(file.clone(), app.data_dir().to_owned()).await.unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    printed(seed(file.clone(), app.data_dir().to_owned()).await.unwrap());
     let after = waiting_and_paid(&app).await;
     assert_eq!((after.0 - before.0, after.1 - before.1), (pending.len(), records.len()));
     let pending = records.iter().filter(|record| record["status"] == "PENDING").count();
@@ -154,13 +152,13 @@ async fn a_sandbox_starts_with_a_recording() {
     let provider = OwnProvider::start().await;
     let recording = serde_json::to_value(recorded(&provider, false).await).unwrap();
     let app = TestApp::start().await;
-    let one = Given::make(&app, json!({"recording": recording})).await;
-    let session = one.sign_in("agent").await;
+    let one = app.make_sandbox(json!({"recording": recording})).await;
+    let agent = one.sign_in("agent").await;
     let ids = |loans: &[Value]| {
         let ids = loans.iter().map(|loan| loan["loan_id"].as_str().unwrap().to_owned());
         ids.collect::<BTreeSet<_>>()
     };
-    let loans = one.pending(&session).await;
+    let loans = agent.pending().await;
     assert_eq!(ids(&loans), ids(recording["pending_loans"].as_array().unwrap()));
     let of = |loans: &[Value], id: &Value| loans.iter().find(|loan| loan["loan_id"] == *id).unwrap().clone();
     for recorded in recording["pending_loans"].as_array().unwrap() {
@@ -172,10 +170,10 @@ async fn a_sandbox_starts_with_a_recording() {
         }
         assert_eq!(loan, recorded);
     }
-    let invariant = one.console(Method::GET, "/invariant", None).await.json();
+    let invariant = one.read_console("/invariant").await;
     assert_eq!(invariant["ok"], true, "{invariant}");
     let waiting = loans.iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap();
-    assert_eq!(one.disburse(&session, waiting).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(waiting).await.status, 200);
 }
 
 #[tokio::test]
@@ -203,15 +201,13 @@ async fn a_recording_that_cannot_be_leaves_no_sandbox_behind() {
     ];
     for recording in wrong {
         let wish = json!({"name": "wrong", "recording": recording});
-        let answer = app.console(Method::POST, "/sandboxes", Some(wish)).await;
-        assert_eq!(answer.kind(), "422 invalid_request");
+        assert_eq!(app.console(Method::POST, "/sandboxes", wish).await.kind(), "422 invalid_request");
     }
     let filler = "x".repeat(17 * 1024 * 1024);
-    let answer = app.console(Method::POST, "/sandboxes", Some(json!({"name": filler}))).await;
-    assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
-    let listed = app.console(Method::GET, "/sandboxes", None).await.json();
+    assert_eq!(app.console(Method::POST, "/sandboxes", json!({"name": filler})).await.status, 413);
+    let listed = app.read_console("/sandboxes").await;
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
-    Given::make(&app, json!({"name": "wrong", "recording": recording})).await;
+    app.make_sandbox(json!({"name": "wrong", "recording": recording})).await;
 }
 
 /// The number of loans that wait, and the number of payouts.

@@ -3,24 +3,23 @@
 
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use store::{Connection, server_lease};
 
 use crate::{
-    test_app::{Staff, Status, TestApp, waiting},
+    test_app::{Status, TestApp, waiting},
     test_store,
 };
 
-async fn me(staff: &Staff<'_>) -> Status {
+async fn me(staff: &TestApp) -> Status {
     staff.get("/api/v1/auth/me").await.status
 }
 
 #[tokio::test]
 async fn a_backup_that_is_put_in_place_is_noticed() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     // Several changes later, another session is known to be live.
     for amount in [5000, 6000, 7000] {
         app.approve_loan(amount, "+254711000009").await;
@@ -28,7 +27,7 @@ async fn a_backup_that_is_put_in_place_is_noticed() {
         other.post("/api/v1/auth/logout", None).await;
     }
     app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
-    assert_eq!(me(&agent).await, StatusCode::OK);
+    assert_eq!(me(&agent).await, 200);
     agent.pending().await;
 
     // As a backup: the session had ended, all loans were rejected, the clock was not set.
@@ -36,25 +35,24 @@ async fn a_backup_that_is_put_in_place_is_noticed() {
                    UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED';
                    UPDATE clock_setting SET offset_ms = 0";
     app.write(changes).await.unwrap();
-    assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
-    assert_eq!(app.console(Method::GET, "/clock", None).await.json()["offset_ms"], 0);
+    assert_eq!(me(&agent).await, 401);
+    assert_eq!(app.read_console("/clock").await["offset_ms"], 0);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), 0);
 }
 
 #[tokio::test]
 async fn a_server_whose_lease_is_not_in_the_data_enters_it_again() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     app.sandbox.server.lease.renew().await.unwrap();
-    assert_eq!(me(&agent).await, StatusCode::OK);
+    assert_eq!(me(&agent).await, 200);
     let changes = "UPDATE session SET ended_at = 1; UPDATE server_lease SET renewals = 0";
     app.write(changes).await.unwrap();
     app.sandbox.server.lease.renew().await.unwrap();
-    assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(me(&agent).await, 401);
     // The lease is whole again.
     let agent = app.sign_in("agent").await;
     app.sandbox.server.lease.renew().await.unwrap();
-    assert_eq!(me(&agent).await, StatusCode::OK);
+    assert_eq!(me(&agent).await, 200);
 }
 
 #[tokio::test]
@@ -87,9 +85,9 @@ async fn what_another_process_commits_is_served_from_the_next_call_on() {
         commit(format!("UPDATE loan SET status = 'REJECTED' WHERE loan_id = '{loan_id}'")).await;
         assert_eq!(agent.pending().await[..], pending[1..]);
         commit(format!("UPDATE clock_setting SET offset_ms = {offset_ms}")).await;
-        assert_eq!(app.console(Method::GET, "/clock", None).await.json()["offset_ms"], offset_ms);
+        assert_eq!(app.read_console("/clock").await["offset_ms"], offset_ms);
         commit("UPDATE session SET ended_at = 1 WHERE ended_at IS NULL".to_owned()).await;
-        assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
+        assert_eq!(me(&agent).await, 401);
     }
     other.close().await;
 }
@@ -127,7 +125,7 @@ async fn a_copy_that_is_put_in_place_is_noticed_on_postgresql() {
         let loans = format!("UPDATE loan SET status = '{status}' WHERE status = 'APPROVED'");
         in_database(url, &format!("UPDATE session SET ended_at = {ended_at}; {loans}")).await;
     }
-    assert_eq!(me(&agent).await, StatusCode::OK);
+    assert_eq!(me(&agent).await, 200);
     assert_eq!(agent.pending().await.len(), pending.len());
     for name in [&name, &format!("{name}_copy")] {
         disconnect(name);
@@ -135,15 +133,14 @@ async fn a_copy_that_is_put_in_place_is_noticed_on_postgresql() {
     test_store::administer(&format!("ALTER DATABASE {name} RENAME TO {name}_old"));
     test_store::administer(&format!("ALTER DATABASE {name}_copy RENAME TO {name}"));
     test_store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
-    assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(me(&agent).await, 401);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), 0);
     test_store::administer(&format!("DROP DATABASE {name}_old"));
 }
 
 #[tokio::test]
 async fn a_loan_whose_id_changes_is_listed_under_its_new_id_only() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap()["loan_id"].as_str().unwrap();
     let rename = format!("UPDATE loan SET loan_id = 'LN-RENAMED' WHERE loan_id = '{loan}'");
@@ -157,14 +154,13 @@ async fn a_loan_whose_id_changes_is_listed_under_its_new_id_only() {
 #[tokio::test]
 #[ignore = "needs PostgreSQL"]
 async fn a_table_that_is_emptied_at_once_is_served_empty_on_postgresql() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     assert!(!agent.pending().await.is_empty() && !agent.records().await.is_empty());
     app.write("TRUNCATE payout CASCADE").await.unwrap();
     assert_eq!(agent.records().await, Vec::<serde_json::Value>::new());
     app.write("TRUNCATE loan CASCADE").await.unwrap();
     assert_eq!(agent.pending().await, Vec::<serde_json::Value>::new());
     app.write("TRUNCATE session CASCADE").await.unwrap();
-    assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(me(&agent).await, 401);
     assert_eq!(app.count("SELECT count(*) FROM session").await, 0);
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use base::{
     clock::{Clock, UnixMillis},
     kes::Kes,
@@ -9,7 +9,7 @@ use futures::future::join_all;
 use lending::{mobile_money::Outcome, payouts};
 use serde_json::{Value, json};
 
-use crate::test_app::{NOON, TestApp, waiting};
+use crate::test_app::{NOON, TestApp};
 
 /// The time until the next look at the open payout of `loan`.
 async fn until_next_look(app: &TestApp, loan: &Value) -> Duration {
@@ -21,12 +21,10 @@ async fn until_next_look(app: &TestApp, loan: &Value) -> Duration {
 // S-118
 #[tokio::test]
 async fn a_lost_answer_is_found_by_a_status_query() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
-    let accepted = app.as_time_passes(agent.disburse(loan)).await;
-    assert_eq!(accepted.status, StatusCode::ACCEPTED);
+    let accepted = app.as_time_passes(agent.disburse(&loan)).await;
+    assert_eq!(accepted.status, 202);
     assert_eq!(
         json!([accepted.json()["status"], accepted.json()["mpesa_ref"], accepted.json()["loan_status"]]),
         json!(["PENDING", null, "APPROVED"])
@@ -35,7 +33,7 @@ async fn a_lost_answer_is_found_by_a_status_query() {
     assert_eq!(audit.pending, 3, "this one, and two of the demo's");
 
     app.later(Duration::from_secs(10)).await;
-    let record = &agent.records_of(loan).await[0];
+    let record = &agent.records_of(&loan).await[0];
     assert_eq!(record["status"], "COMPLETED");
     assert_eq!(record["id"], accepted.json()["id"]);
     assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
@@ -46,8 +44,7 @@ async fn a_lost_answer_is_found_by_a_status_query() {
 
 #[tokio::test]
 async fn an_open_payout_is_looked_at_within_ten_seconds() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     // Not in step with the rounds of any server.
     app.as_time_passes(app.sandbox.clock.sleep(Duration::from_secs(1))).await;
     let loan = &agent.waiting_loan().await;
@@ -66,21 +63,19 @@ async fn an_open_payout_is_looked_at_within_ten_seconds() {
 
 #[tokio::test]
 async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
-    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
+    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202);
 
     app.later(Duration::from_secs(2)).await;
-    assert_eq!(agent.status_of(loan).await, "PENDING", "its request might still arrive");
+    assert_eq!(agent.status_of(&loan).await, "PENDING", "its request might still arrive");
     app.later(Duration::from_secs(10)).await;
-    let record = &agent.records_of(loan).await[0];
+    let record = &agent.records_of(&loan).await[0];
     assert_eq!(
         json!([record["status"], record["error_message"], record["mpesa_ref"]]),
         json!(["FAILED", "The payment request was not received by mobile money.", null])
     );
-    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(&loan).await.status, 200);
     assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
     app.assert_every_shilling_is_accounted_for().await;
 }
@@ -88,25 +83,21 @@ async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
 /// Servers that die in a query must not add up to half a minute.
 #[tokio::test]
 async fn while_its_request_lives_an_open_payout_is_looked_at_again_within_five_seconds() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
-    app.as_time_passes(agent.disburse(loan)).await;
+    app.as_time_passes(agent.disburse(&loan)).await;
     app.later(Duration::from_secs(2)).await;
-    assert_eq!(agent.status_of(loan).await, "PENDING");
-    let left = until_next_look(&app, loan).await;
+    assert_eq!(agent.status_of(&loan).await, "PENDING");
+    let left = until_next_look(&app, &loan).await;
     assert!(left <= Duration::from_secs(5), "{left:?}");
 }
 
 /// A server may die with the lease of it.
 #[tokio::test]
 async fn an_open_payout_of_any_age_is_looked_at_again_within_ten_seconds() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
-    app.as_time_passes(agent.disburse(loan)).await;
+    app.as_time_passes(agent.disburse(&loan)).await;
     app.write(
         "UPDATE mobile_money_payment SET result_at = result_at + 7200000, result_by = 9007199254740991",
     )
@@ -116,20 +107,18 @@ async fn an_open_payout_of_any_age_is_looked_at_again_within_ten_seconds() {
         .await
         .unwrap();
     app.later(Duration::from_mins(1)).await;
-    let left = until_next_look(&app, loan).await;
+    let left = until_next_look(&app, &loan).await;
     assert!(left <= Duration::from_secs(10), "{left:?}");
 }
 
 #[tokio::test]
 async fn a_slow_result_settles_the_payout_when_it_arrives() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::Slow]).await;
-    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
-    assert_eq!(agent.status_of(loan).await, "PENDING");
-    app.as_time_passes(async { while agent.status_of(loan).await == "PENDING" {} }).await;
-    assert_eq!(agent.status_of(loan).await, "COMPLETED");
+    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202);
+    assert_eq!(agent.status_of(&loan).await, "PENDING");
+    app.as_time_passes(async { while agent.status_of(&loan).await == "PENDING" {} }).await;
+    assert_eq!(agent.status_of(&loan).await, "COMPLETED");
     assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
     app.assert_every_shilling_is_accounted_for().await;
 }
@@ -137,12 +126,12 @@ async fn a_slow_result_settles_the_payout_when_it_arrives() {
 // S-118
 #[tokio::test]
 async fn a_result_that_comes_twice_or_before_the_answer_settles_once() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    for (loan, outcome) in waiting(&pending).zip([Outcome::ResultTwice, Outcome::ResultBeforeAnswer]) {
+    let (app, agent) = TestApp::start_for("agent").await;
+    for (loan, outcome) in
+        agent.waiting_loans::<2>().await.iter().zip([Outcome::ResultTwice, Outcome::ResultBeforeAnswer])
+    {
         app.next_outcomes(&[outcome]).await;
-        assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+        assert_eq!(agent.disburse(loan).await.status, 200);
         app.later(Duration::from_secs(10)).await;
         assert_eq!(agent.records_of(loan).await.len(), 1);
         assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
@@ -152,26 +141,23 @@ async fn a_result_that_comes_twice_or_before_the_answer_settles_once() {
 
 #[tokio::test]
 async fn what_was_open_when_the_server_died_settles_after_the_next_start() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
-    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
+    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202);
 
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
     // The clock does not advance: the start makes all open payouts due.
-    while agent.status_of(loan).await == "PENDING" {
+    while agent.status_of(&loan).await == "PENDING" {
         tokio::task::yield_now().await;
     }
-    assert_eq!(agent.status_of(loan).await, "COMPLETED");
+    assert_eq!(agent.status_of(&loan).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn the_demos_open_payouts_settle_a_day_later() {
-    let app = TestApp::start_with(&["--session-minutes", "4320"]).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &["--session-minutes", "4320"]).await;
     app.later(Duration::from_hours(20)).await;
     let open =
         |pending: &[Value]| pending.iter().filter(|loan| loan["disbursement_status"] == "PENDING").count();
@@ -184,13 +170,11 @@ async fn the_demos_open_payouts_settle_a_day_later() {
 
 #[tokio::test]
 async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loans: Vec<&Value> = waiting(&pending).take(5).collect();
+    let (app, agent) = TestApp::start_for("agent").await;
+    let loans = &agent.waiting_loans::<5>().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost; 5]).await;
     for answer in app.as_time_passes(join_all(loans.iter().map(|loan| agent.disburse(loan)))).await {
-        assert_eq!(answer.status, StatusCode::ACCEPTED);
+        assert_eq!(answer.status, 202);
     }
     let other = app.another_server(&[]).await.sandbox;
     app.clock.advance(Duration::from_secs(20));
@@ -210,13 +194,11 @@ async fn what_a_server_whose_clock_was_ahead_left_open_settles_within_a_minute()
     let app = TestApp::start_with(&["--session-minutes", "43200"]).await;
     let ahead = app.another_server_at(Clock::held_at(NOON.plus(Duration::from_hours(1))), &[]).await;
     let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let mut loans = waiting(&pending);
-    let (lost, slow) = (loans.next().unwrap(), loans.next().unwrap());
+    let [lost, slow] = &agent.waiting_loans().await;
     ahead.next_outcomes(&[Outcome::LostUnpaid, Outcome::Slow]).await;
-    let agent_of_ahead = ahead.with(&agent.token);
+    let agent_of_ahead = ahead.with(agent.token());
     for loan in [lost, slow] {
-        assert_eq!(ahead.as_time_passes(agent_of_ahead.disburse(loan)).await.status, StatusCode::ACCEPTED);
+        assert_eq!(ahead.as_time_passes(agent_of_ahead.disburse(loan)).await.status, 202);
     }
     ahead.sandbox.close(Duration::ZERO).await;
     for _ in 0..6 {
@@ -229,51 +211,45 @@ async fn what_a_server_whose_clock_was_ahead_left_open_settles_within_a_minute()
 
 #[tokio::test]
 async fn a_caller_who_disconnects_does_not_stop_the_payout() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 1_000})).await;
     {
-        let mut call = Box::pin(agent.disburse(loan));
-        agent.until_claimed(loan, &mut call).await;
+        let mut call = Box::pin(agent.disburse(&loan));
+        agent.until_claimed(&loan, &mut call).await;
     }
-    app.as_time_passes(async { while agent.status_of(loan).await == "PENDING" {} }).await;
-    assert_eq!(agent.status_of(loan).await, "COMPLETED");
+    app.as_time_passes(async { while agent.status_of(&loan).await == "PENDING" {} }).await;
+    assert_eq!(agent.status_of(&loan).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn a_shutdown_waits_for_running_payouts() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loans: Vec<&Value> = waiting(&pending).take(5).collect();
+    let (app, agent) = TestApp::start_for("agent").await;
+    let loans = &agent.waiting_loans::<5>().await;
     let calls = join_all(loans.iter().map(|loan| agent.disburse(loan)));
     let stop = async {
-        while agent.records_of(loans[0]).await.is_empty() {
+        while agent.records_of(&loans[0]).await.is_empty() {
             tokio::task::yield_now().await;
         }
         app.sandbox.tasks.end(Duration::from_mins(1)).await;
     };
     let (answers, ()) = tokio::join!(calls, stop);
     for answer in answers {
-        assert_eq!(answer.status, StatusCode::OK);
+        assert_eq!(answer.status, 200);
     }
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn a_result_that_cannot_be_recorded_delays_none_of_those_that_come_with_it() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let loans: Vec<&Value> = waiting(&pending).take(4).collect();
+    let (app, agent) = TestApp::start_for("agent").await;
+    let loans = &agent.waiting_loans::<4>().await;
     let records = agent.records().await;
     let paid = records.iter().find(|record| record["status"] == "COMPLETED").unwrap();
-    let [loan_id, paid_id] = [loans[0], paid].map(|loan| loan["loan_id"].as_str().unwrap());
+    let [loan_id, paid_id] = [&loans[0], paid].map(|loan| loan["loan_id"].as_str().unwrap());
     let held = app.sandbox.mobile_money.hold_requests().await;
     let mut calls = Box::pin(join_all(loans.iter().map(|loan| agent.disburse(loan))));
-    for loan in &loans {
+    for loan in loans {
         while agent.records_of(loan).await.is_empty() {
             assert!(futures::poll!(&mut calls).is_pending());
             tokio::task::yield_now().await;
@@ -288,6 +264,6 @@ async fn a_result_that_cannot_be_recorded_delays_none_of_those_that_come_with_it
     assert_eq!(statuses, [202, 200, 200, 200]);
     app.write("DROP INDEX one_of_both").await.unwrap();
     app.later(Duration::from_secs(10)).await;
-    assert_eq!(agent.status_of(loans[0]).await, "COMPLETED");
+    assert_eq!(agent.status_of(&loans[0]).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::http::StatusCode;
 use base::clock::UnixMillis;
 use lending::{
     demo,
@@ -12,14 +11,14 @@ use serde_json::{Value, json};
 
 use crate::{
     live_settings::{LIVE, set_preferences},
-    test_app::{NOON, Staff, TestApp},
+    test_app::{NOON, TestApp},
 };
 
 const PERIODS: [&str; 5] = ["today", "week", "month", "quarter", "year"];
 
-async fn report(staff: &Staff<'_>, query: &str) -> Value {
+async fn report(staff: &TestApp, query: &str) -> Value {
     let answer = staff.get(&format!("/api/v1/reports{query}")).await;
-    assert_eq!(answer.status, StatusCode::OK, "{query}: {}", answer.json());
+    assert_eq!(answer.status, 200, "{query}: {}", answer.json());
     answer.json()
 }
 
@@ -56,7 +55,7 @@ fn figures(sums: &Value) -> Value {
 }
 
 /// Every report equals what the records say.
-async fn assert_reports_equal_records(staff: &Staff<'_>, what: &str) {
+async fn assert_reports_equal_records(staff: &TestApp, what: &str) {
     let (records, reports) = loop {
         let records = staff.records().await;
         let mut reports = Vec::new();
@@ -90,8 +89,7 @@ async fn assert_reports_equal_records(staff: &Staff<'_>, what: &str) {
 
 #[tokio::test]
 async fn a_report_has_the_figures_of_its_period_and_of_the_one_before() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for_with("agent", &LIVE).await;
     let today = report(&agent, "?period=today&type=transactions").await;
     let expected = json!({
         "period": "today", "type": "transactions", "unit": "hour", "time_zone": "Africa/Nairobi",
@@ -115,8 +113,7 @@ async fn a_report_has_the_figures_of_its_period_and_of_the_one_before() {
 
 #[tokio::test]
 async fn reports_equal_the_records_of_a_year_in_every_time_zone() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     demo::seed(&app.sandbox.database, NOON, 3, 0, 400, |_| ()).await.unwrap();
     for zone in [Value::Null, json!("America/New_York"), json!("Asia/Kathmandu")] {
         let set =
@@ -128,8 +125,7 @@ async fn reports_equal_the_records_of_a_year_in_every_time_zone() {
 
 #[tokio::test]
 async fn the_latest_activity_is_what_the_type_asks_for() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     app.next_outcomes(&[Outcome::Refused(Refusal::InsufficientFunds), Outcome::Success]).await;
     let (failed, paid) =
         (app.approve_loan(21_000, "+254712000132").await, app.approve_loan(22_000, "+254712000133").await);
@@ -150,8 +146,7 @@ async fn the_latest_activity_is_what_the_type_asks_for() {
 
 #[tokio::test]
 async fn questions_that_make_no_sense_are_refused() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for_with("agent", &LIVE).await;
     for query in ["?period=decade", "?type=", "?unit=minute", "?period=year&unit=hour", "?since=yesterday"] {
         let answer = agent.get(&format!("/api/v1/reports{query}")).await;
         assert_eq!(answer.failure().1, "bad_parameter", "{query}");

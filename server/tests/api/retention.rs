@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use serde_json::json;
 use worlds::retention;
 
@@ -22,10 +22,9 @@ async fn after(app: &TestApp, time: Duration) {
 // S-90
 #[tokio::test]
 async fn a_session_is_kept_for_30_days_after_its_end() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     app.sign_in("supervisor").await;
-    assert_eq!(agent.post("/api/v1/auth/logout", None).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(agent.post("/api/v1/auth/logout", None).await.status, 204);
     after(&app, DAY * 29).await;
     assert_eq!(app.count(SESSIONS).await, 2);
     after(&app, DAY).await;
@@ -33,17 +32,16 @@ async fn a_session_is_kept_for_30_days_after_its_end() {
     let admin = app.sign_in("admin").await;
     after(&app, Duration::from_hours(8)).await;
     assert_eq!(app.count(SESSIONS).await, 1);
-    assert_eq!(admin.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(admin.get("/api/v1/auth/me").await.status, 401);
 }
 
 #[tokio::test]
 async fn a_clock_that_is_moved_on_and_back_loses_nothing() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "365d"})).await;
     retention::delete_old(&app.sandbox.slices).await.unwrap();
     app.set_console(Method::DELETE, "/clock", json!(null)).await;
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::OK);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 200);
 }
 
 // S-90
@@ -82,7 +80,7 @@ async fn counts_of_tries_are_deleted_though_nobody_tries_again() {
 
 /// The published versions of mfe-loans, the newest first.
 async fn published(app: &TestApp) -> Vec<String> {
-    let overview = app.console(Method::GET, "/slices", None).await.json();
+    let overview = app.read_console("/slices").await;
     let builds = overview["slices"][0]["builds"].as_array().unwrap();
     builds
         .iter()
@@ -117,10 +115,9 @@ async fn ten_builds_of_a_slice_are_kept_besides_the_live_and_the_previous_one() 
     let kept = (1..14).rev().filter(|n| *n != 2).map(|n| format!("1.{n}.0"));
     assert_eq!(published(&app).await, kept.collect::<Vec<_>>());
     assert_eq!(app.count("SELECT count(DISTINCT version) FROM slice_file").await, 12);
-    let gone = app.call(Method::GET, "/slices/mfe-loans/1.0.0/mf-manifest.json", None).await;
-    assert_eq!(gone.status, StatusCode::NOT_FOUND);
-    let live = app.call(Method::GET, "/slices/mfe-loans/1.1.0/mf-manifest.json", None).await;
-    assert_eq!(live.status, StatusCode::OK);
+    assert_eq!(app.get("/slices/mfe-loans/1.0.0/mf-manifest.json").await.status, 404);
+    let live = app.get("/slices/mfe-loans/1.1.0/mf-manifest.json").await;
+    assert_eq!(live.status, 200);
     let back = app.console(Method::POST, "/slices/mfe-loans/rollback?by=wanjiru", None).await;
     assert_eq!(back.json()["live"], "1.13.0");
 }

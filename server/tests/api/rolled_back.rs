@@ -30,9 +30,9 @@ pub async fn people(app: &TestApp, count: usize) -> Vec<String> {
         let email = format!("person{n}@mkopo.test");
         let mut account = account(&email);
         account["phone_number"] = json!(format!("+2547120000{n:02}"));
-        let opened = app.console(Method::POST, "/staff", Some(account)).await.status;
+        let opened = app.console(Method::POST, "/staff", account).await.status;
         assert!([StatusCode::CREATED, StatusCode::CONFLICT].contains(&opened), "{opened}");
-        tokens.push(app.sign_in(&format!("person{n}")).await.token);
+        tokens.push(app.sign_in(&format!("person{n}")).await.token().to_owned());
     }
     tokens
 }
@@ -40,8 +40,7 @@ pub async fn people(app: &TestApp, count: usize) -> Vec<String> {
 /// A page loads a build, and its screen crashes if it `failed`.
 async fn visit(app: &TestApp, address: &str, session: Option<&str>, version: &str, failed: bool) {
     let reports = [loaded(version), crashed(version)];
-    let answer = report(app, address, session, &reports[..if failed { 2 } else { 1 }]).await;
-    assert_eq!(answer.status, StatusCode::NO_CONTENT);
+    assert_eq!(report(app, address, session, &reports[..if failed { 2 } else { 1 }]).await.status, 204);
 }
 
 /// All of those people load a build, and the screens of the first `failed` crash.
@@ -64,12 +63,12 @@ pub async fn look(app: &TestApp) {
 
 /// The rollout of mfe-loans.
 async fn rollout(app: &TestApp) -> Value {
-    app.console(Method::GET, "/slices", None).await.json()["slices"][0]["rollout"].clone()
+    app.read_console("/slices").await["slices"][0]["rollout"].clone()
 }
 
 /// The last entry of the trail: its act, version, note and author.
 pub async fn last(app: &TestApp) -> Value {
-    let event = app.console(Method::GET, "/slices", None).await.json()["trail"][0].clone();
+    let event = app.read_console("/slices").await["trail"][0].clone();
     json!([event["act"], event["version"], event["note"], event["by"]])
 }
 
@@ -85,14 +84,13 @@ async fn a_build_that_fails_for_5_people_is_taken_back_and_the_trail_says_why() 
     assert_eq!(versions(&app).await.0, "0.1.0");
     let sentence = "rolled back: 5 people saw it fail, in 5 of 8 pages, 0 of 8 before";
     assert_eq!(last(&app).await, json!(["rolled_back", "0.2.0", sentence, "the service"]));
-    let event = app.console(Method::GET, "/events?kind=slice_rolled_back", None).await.json()[0].clone();
+    let event = app.read_console("/events?kind=slice_rolled_back").await[0].clone();
     assert_eq!((&event["who"], &event["about"]), (&json!("the service"), &json!("mfe-loans")));
     assert_eq!(event["details"], format!("0.2.0, {sentence}"));
     look(&app).await;
-    let trail = app.console(Method::GET, "/slices", None).await.json()["trail"].as_array().unwrap().len();
+    let trail = app.read_console("/slices").await["trail"].as_array().unwrap().len();
     assert_eq!(trail, 2, "once");
-    let browser = Browser::sign_in(&app).await;
-    let words = words(&browser.get("/console/slices").await);
+    let words = Browser::sign_in(&app).await.read("/console/slices").await;
     let rule = "A build is taken back by itself when at least 5 signed-in people have seen it fail, it fails in \
                 over 20% of their pages, and in at least twice the share of the build before.";
     for shown in [rule, sentence] {
@@ -110,8 +108,7 @@ async fn the_page_shows_what_pages_reported_in_charts_and_numbers() {
     app.clock.advance(Duration::from_hours(2));
     strangers(&app, "0.2.0", 10, 0).await;
     look(&app).await;
-    let browser = Browser::sign_in(&app).await;
-    let page = browser.get("/console/slices").await;
+    let page = Browser::sign_in(&app).await.get("/console/slices").await;
     let words = words(&page);
     for shown in [
         "25% of browsers have 0.2.0; the others have 0.1.0.",
@@ -287,7 +284,7 @@ async fn without_a_watch_and_after_a_roll_back_by_hand_nothing_is_taken_back() {
     assert_eq!(versions(&app).await.0, "0.1.0", "somebody chose it");
 
     let body = json!({"version": "0.2.0", "percent": 50, "watch": false});
-    app.console(Method::POST, "/slices/mfe-loans/rollout", Some(body)).await;
+    app.console(Method::POST, "/slices/mfe-loans/rollout", body).await;
     app.clock.advance(Duration::from_mins(1));
     visits(&app, &people, "0.2.0", 8).await;
     look(&app).await;
@@ -377,7 +374,7 @@ async fn a_plan_waits_while_the_build_fails_and_does_not_go_on_when_it_is_held()
     look(&app).await;
     assert_eq!(rollout(&app).await["percent"], 25, "2 of 10 pages are 20%");
     let plan = json!({"version": "0.2.0", "plan": "5:1m,100"});
-    app.console(Method::POST, "/slices/mfe-loans/rollout", Some(plan)).await;
+    app.console(Method::POST, "/slices/mfe-loans/rollout", plan).await;
     app.console(Method::POST, "/slices/mfe-loans/hold", None).await;
     app.clock.advance(Duration::from_mins(10));
     visits(&app, &people, "0.2.0", 0).await;
@@ -439,12 +436,11 @@ async fn the_trail_says_once_why_a_failing_build_can_not_be_taken_back_and_who_m
                     has. The team of mfe-loans must publish a build that works, or activate another: 7 people saw \
                     it fail, in 7 of 8 pages, none before";
     assert_eq!(last(&app).await, json!(["not_rolled_back", "0.3.0", sentence, "the service"]));
-    let trail = app.console(Method::GET, "/slices", None).await.json()["trail"].as_array().unwrap().len();
+    let trail = app.read_console("/slices").await["trail"].as_array().unwrap().len();
     assert_eq!(trail, 4, "three were published, and one is not taken back: once");
-    let events = app.console(Method::GET, "/events?kind=slice_not_rolled_back", None).await.json();
+    let events = app.read_console("/events?kind=slice_not_rolled_back").await;
     assert_eq!(events.as_array().unwrap().len(), 1);
-    let browser = Browser::sign_in(&app).await;
-    let words = words(&browser.get("/console/slices").await);
+    let words = Browser::sign_in(&app).await.read("/console/slices").await;
     assert!(words.contains(sentence), "{words}");
 }
 
@@ -468,6 +464,6 @@ async fn three_servers_judge_by_the_reports_of_all_and_one_of_them_acts() {
         let sentence = "rolled back: 5 people saw it fail, in 5 of 9 pages, 0 of 9 before";
         assert_eq!(last(server).await[2], sentence);
     }
-    let trail = app.console(Method::GET, "/slices", None).await.json()["trail"].as_array().unwrap().len();
+    let trail = app.read_console("/slices").await["trail"].as_array().unwrap().len();
     assert_eq!(trail, 2, "published and taken back, once");
 }

@@ -2,7 +2,7 @@
 
 use axum::{
     body::Body,
-    http::{Method, Request, StatusCode, header},
+    http::{Method, Request, header},
 };
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -12,12 +12,11 @@ use crate::{
     browser::{Browser, form, words},
     command_line::error_line,
     deploying,
-    sandboxes::Given,
     slices::{
         activate, build, build_of, hold, manifest, publish, publish_with, roll_back, slice_command, started,
         started_with, versions,
     },
-    test_app::{Answer, Listener, TestApp},
+    test_app::{Answer, Listener, TestApp, column},
 };
 
 /// A browser that keeps its cookies.
@@ -61,7 +60,7 @@ pub async fn publish_for(app: &TestApp, query: &str) -> Answer {
 }
 
 async fn roll_out(app: &TestApp, body: Value) -> Answer {
-    app.console(Method::POST, "/slices/mfe-loans/rollout?by=wanjiru", Some(body)).await
+    app.console(Method::POST, "/slices/mfe-loans/rollout?by=wanjiru", body).await
 }
 
 async fn act(app: &TestApp, act: &str) -> Answer {
@@ -70,7 +69,7 @@ async fn act(app: &TestApp, act: &str) -> Answer {
 
 /// The trail, the oldest first: what was done to which version, and the note.
 async fn trail(app: &TestApp) -> Vec<String> {
-    let overview = app.console(Method::GET, "/slices", None).await.json();
+    let overview = app.read_console("/slices").await;
     let entries = overview["trail"].as_array().unwrap().iter().rev().map(|event| {
         let text = |field: &str| event[field].as_str().unwrap_or("-").to_owned();
         format!("{} {} {} by {}", text("act"), text("version"), text("note"), text("by"))
@@ -82,7 +81,7 @@ async fn trail(app: &TestApp) -> Vec<String> {
 async fn of_200_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except_towards_it() {
     let (app, _portal) = started().await;
     let mut visitors: Vec<Visitor> = (0..200).map(|_| Visitor::default()).collect();
-    assert_eq!(publish_for(&app, "percent=10").await.status, StatusCode::CREATED);
+    assert_eq!(publish_for(&app, "percent=10").await.status, 201);
 
     let mut before = versions_of(&mut visitors, &app).await;
     let new = before.iter().filter(|version| *version == "0.2.0").count();
@@ -90,8 +89,7 @@ async fn of_200_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except_t
     assert!((3..=43).contains(&new), "{new} of 200");
     assert_eq!(versions_of(&mut visitors, &app).await, before, "everybody keeps their side");
     for percent in [35, 100] {
-        let rolled_out = roll_out(&app, json!({"version": "0.2.0", "percent": percent})).await;
-        assert_eq!(rolled_out.status, StatusCode::OK);
+        assert_eq!(roll_out(&app, json!({"version": "0.2.0", "percent": percent})).await.status, 200);
         let after = versions_of(&mut visitors, &app).await;
         assert!(before.iter().zip(&after).all(|(before, after)| before <= after), "{percent}%");
         assert!(after.iter().filter(|version| *version == "0.2.0").count() >= new);
@@ -124,7 +122,7 @@ async fn three_servers_give_a_browser_the_same_build() {
 #[tokio::test]
 async fn the_bucket_is_in_a_cookie_for_the_list_alone_that_says_nothing_else() {
     let (app, portal) = started().await;
-    let list = app.call(Method::GET, "/slices.json", None).await;
+    let list = app.get("/slices.json").await;
     let cookie = list.headers[header::SET_COOKIE].to_str().unwrap();
     let (bucket, rest) = cookie.split_once("; ").unwrap();
     assert!(bucket.strip_prefix("mkopo_bucket=").unwrap().parse::<u8>().unwrap() < 100);
@@ -141,7 +139,7 @@ async fn the_bucket_is_in_a_cookie_for_the_list_alone_that_says_nothing_else() {
     }
     let folder = portal.path().to_str().unwrap().to_owned();
     let app = app.restart_with(&["--portal-dir", &folder, "--behind-tls", "true"]).await;
-    let list = app.call(Method::GET, "/slices.json", None).await;
+    let list = app.get("/slices.json").await;
     let cookie = list.headers[header::SET_COOKIE].to_str().unwrap();
     assert!(cookie.starts_with("__Secure-mkopo_bucket=") && cookie.contains("; Secure;"), "{cookie}");
 }
@@ -159,7 +157,7 @@ async fn a_browser_that_gets_the_new_build_falls_back_to_the_live_one() {
 async fn while_a_rollout_runs_all_that_would_change_the_live_build_is_refused_with_its_name() {
     let (app, _portal) = started().await;
     publish_for(&app, "percent=10").await;
-    assert_eq!(hold(&app, "mfe-loans", "0.3.0").await.status, StatusCode::CREATED);
+    assert_eq!(hold(&app, "mfe-loans", "0.3.0").await.status, 201);
     let text = "409 rollout_runs: The rollout of mfe-loans 0.2.0 runs, at 10%. Promote or abort it first.";
     for refused in [
         publish(&app, &build("mfe-loans", "0.4.0")).await,
@@ -170,11 +168,11 @@ async fn while_a_rollout_runs_all_that_would_change_the_live_build_is_refused_wi
     ] {
         assert_eq!(refused.refusal(), text);
     }
-    assert_eq!(publish_for(&app, "percent=90").await.status, StatusCode::OK, "a pipeline may run again");
+    assert_eq!(publish_for(&app, "percent=90").await.status, 200, "a pipeline may run again");
     let running = act(&app, "hold").await.json()["rollout"].clone();
     assert_eq!((&running["version"], &running["percent"]), (&json!("0.2.0"), &json!(10)));
-    assert_eq!(act(&app, "abort").await.status, StatusCode::OK);
-    assert_eq!(publish(&app, &build("mfe-loans", "0.4.0")).await.status, StatusCode::CREATED);
+    assert_eq!(act(&app, "abort").await.status, 200);
+    assert_eq!(publish(&app, &build("mfe-loans", "0.4.0")).await.status, 201);
     assert_eq!(versions(&app).await, (json!("0.4.0"), json!("0.1.0")));
 }
 
@@ -189,8 +187,7 @@ async fn a_rollout_is_promoted_or_aborted_and_the_trail_says_so() {
     for gone in ["promote", "abort", "hold"] {
         assert_eq!(act(&app, gone).await.failure().2, "There is no rollout of mfe-loans.");
     }
-    let planned = roll_out(&app, json!({"version": "0.2.0", "plan": "5:10m,25:30m,100"})).await;
-    assert_eq!(planned.status, StatusCode::OK);
+    assert_eq!(roll_out(&app, json!({"version": "0.2.0", "plan": "5:10m,25:30m,100"})).await.status, 200);
     assert_eq!(act(&app, "hold").await.json()["rollout"]["plan"], Value::Null);
     roll_out(&app, json!({"version": "0.2.0", "percent": 50})).await;
     roll_out(&app, json!({"version": "0.2.0", "percent": 50})).await;
@@ -206,7 +203,7 @@ async fn a_rollout_is_promoted_or_aborted_and_the_trail_says_so() {
     promoted 0.2.0 - by wanjiru
     rolled_back 0.1.0 - by wanjiru
     ");
-    let events = app.console(Method::GET, "/events?kind=slice_rolled_out", None).await.json();
+    let events = app.read_console("/events?kind=slice_rolled_out").await;
     assert_eq!(events[0]["details"], "version: 0.2.0, percent: 50, by: wanjiru");
 }
 
@@ -251,11 +248,10 @@ async fn a_new_slice_can_be_for_some_browsers_and_its_paths_are_taken() {
         manifest["brings"]["screens"][0]["path"] = json!("/due");
         build_of(&manifest)
     };
-    let published = publish_with(&app, &due("mfe-repayments"), "?percent=50").await;
-    assert_eq!(published.status, StatusCode::CREATED);
+    assert_eq!(publish_with(&app, &due("mfe-repayments"), "?percent=50").await.status, 201);
     let mut seen = [0, 0];
     for _ in 0..40 {
-        let list = app.call(Method::GET, "/slices.json", None).await.json();
+        let list = app.get("/slices.json").await.json();
         seen[usize::from(list["slices"]["mfe-repayments"].is_object())] += 1;
     }
     assert!(seen[0] > 5 && seen[1] > 5, "{seen:?}");
@@ -272,21 +268,19 @@ async fn the_build_of_a_rollout_is_kept_however_old_it_is() {
         app.clock.advance(std::time::Duration::from_mins(1));
     }
     retention::delete_old(&app.sandbox.slices).await.unwrap();
-    let overview = app.console(Method::GET, "/slices", None).await.json();
-    let kept: Vec<&Value> =
-        overview["slices"][0]["builds"].as_array().unwrap().iter().map(|build| &build["version"]).collect();
+    let overview = app.read_console("/slices").await;
+    let kept = column(&overview["slices"][0]["builds"], "version");
     assert_eq!(kept, ["0.5.0", "0.2.0", "0.1.0"]);
 }
 
 #[tokio::test]
 async fn a_sandbox_follows_what_is_live_and_rolls_nothing_out() {
     let (app, _portal) = started().await;
-    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let one = app.make_sandbox(json!({"name": "pr-12"})).await;
     publish_for(&app, "percent=100").await;
-    let list = one.call(Method::GET, "/slices.json", None, None).await;
-    assert_eq!(list.json()["slices"]["mfe-loans"]["version"], "0.1.0");
+    assert_eq!(one.get("/slices.json").await.json()["slices"]["mfe-loans"]["version"], "0.1.0");
     let body = json!({"version": "0.2.0", "percent": 10});
-    let refused = one.console(Method::POST, "/slices/mfe-loans/rollout", Some(body)).await;
+    let refused = one.console(Method::POST, "/slices/mfe-loans/rollout", body).await;
     assert_eq!(
         refused.failure().2,
         "A sandbox has one build of a slice for everybody: publish without a percentage, or to main."
@@ -299,7 +293,7 @@ async fn a_deploy_token_rolls_its_slice_out() {
     let token = deploying::token_of(&app, "mfe-loans").await;
     let mut request = deploying::publication(&token, &build("mfe-loans", "0.2.0"));
     *request.uri_mut() = "/deploy/slices?percent=10".parse().unwrap();
-    assert_eq!(app.send(request).await.status, StatusCode::CREATED);
+    assert_eq!(app.send(request).await.status, 201);
     let with_token = async |act: &str, body: Option<Value>| {
         app.send(deploying::call(&token, &format!("mfe-loans/{act}"), body)).await
     };
@@ -348,7 +342,7 @@ async fn a_button_of_an_old_page_does_nothing_to_another_rollout() {
     {
         let fields = form(&old, &format!("aria-label=\"{button}\""));
         let refused = browser.send_as(page, &fields).await;
-        assert_eq!(refused.status, StatusCode::CONFLICT, "{button}");
+        assert_eq!(refused.status, 409, "{button}");
         let read = words(&refused);
         for text in [
             "mfe-loans has changed meanwhile. Nothing was done; look again.",
@@ -359,6 +353,6 @@ async fn a_button_of_an_old_page_does_nothing_to_another_rollout() {
     }
     let new = browser.get(page).await;
     let promoted = browser.send_as(page, &form(&new, "aria-label=\"Promote mfe-loans 0.3.0\"")).await;
-    assert_eq!(promoted.status, StatusCode::SEE_OTHER);
+    assert_eq!(promoted.status, 303);
     assert_eq!(versions(&app).await, (json!("0.3.0"), json!("0.1.0")));
 }

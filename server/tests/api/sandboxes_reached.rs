@@ -3,10 +3,7 @@
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::{
-    connections::{Served, served},
-    sandboxes::Given,
-};
+use crate::connections::{Served, served};
 use axum::http::Method;
 use mkopo::http::connections::Limits;
 
@@ -23,9 +20,10 @@ async fn answer(served: &Served, line: &str, headers: &str) -> (String, Option<S
 #[tokio::test]
 async fn every_host_and_header_reaches_a_sandbox_or_main_or_has_a_clear_answer() {
     let served = served(Limits::default()).await;
-    let one = Given::make(&served.app, json!({"name": "pr-12"})).await;
-    let session = one.sign_in("agent").await;
-    let bearer = format!("Authorization: Bearer {session}\r\n");
+    let one = served.app.make_sandbox(json!({"name": "pr-12"})).await;
+    let agent = one.sign_in("agent").await;
+    let token = agent.token();
+    let bearer = format!("Authorization: Bearer {token}\r\n");
     // Its session is valid in it, and nowhere else.
     let reached = ("200", None);
     let in_main = ("401", Some("no_session"));
@@ -91,21 +89,20 @@ async fn every_host_and_header_reaches_a_sandbox_or_main_or_has_a_clear_answer()
 #[tokio::test]
 async fn a_connection_outlives_the_sandbox_that_was_removed() {
     let served = served(Limits::default()).await;
-    let one = Given::make(&served.app, json!({"name": "pr-12"})).await;
-    let session = one.sign_in("agent").await;
+    let one = served.app.make_sandbox(json!({"name": "pr-12"})).await;
+    let agent = one.sign_in("agent").await;
+    let token = agent.token();
     let mut stream = served.connect().await;
     let mut call = async |name: &str| {
-        let head = format!(
-            "GET /api/v1/auth/me HTTP/1.1\r\nHost: {name}\r\nAuthorization: Bearer {session}\r\n\r\n"
-        );
+        let head =
+            format!("GET /api/v1/auth/me HTTP/1.1\r\nHost: {name}\r\nAuthorization: Bearer {token}\r\n\r\n");
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut answer = vec![0; 16 * 1024];
         let length = stream.read(&mut answer).await.unwrap();
         String::from_utf8_lossy(&answer[..length]).into_owned()
     };
     assert!(call("pr-12.localhost").await.starts_with("HTTP/1.1 200"));
-    let removed = served.app.console(Method::DELETE, "/sandboxes/pr-12", None).await;
-    assert_eq!(removed.status, 204);
+    assert_eq!(served.app.console(Method::DELETE, "/sandboxes/pr-12", None).await.status, 204);
     let gone = call("pr-12.localhost").await;
     assert!(gone.starts_with("HTTP/1.1 404") && gone.contains("There is no sandbox pr-12."), "{gone}");
     assert!(call("localhost").await.starts_with("HTTP/1.1 401"), "it is of use for others");

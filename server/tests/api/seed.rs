@@ -1,4 +1,3 @@
-use axum::http::StatusCode;
 use lending::demo;
 use store::Database;
 
@@ -6,8 +5,7 @@ use crate::test_app::{NOON, TestApp, waiting};
 
 #[tokio::test]
 async fn seeding_adds_loans_and_records_while_the_service_runs() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let (loans, records) = (agent.pending().await.len(), agent.records().await.len());
     let mut progress = 0;
     for seed in [1, 1, 2] {
@@ -19,7 +17,7 @@ async fn seeding_adds_loans_and_records_while_the_service_runs() {
     assert_eq!(agent.records().await.len(), records + 3 * 600);
     app.assert_every_shilling_is_accounted_for().await;
     let last = waiting(&pending).last().unwrap();
-    assert_eq!(app.as_time_passes(agent.disburse(last)).await.status, StatusCode::OK);
+    assert_eq!(app.as_time_passes(agent.disburse(last)).await.status, 200);
 }
 
 #[tokio::test]

@@ -1,20 +1,16 @@
 use std::{pin::pin, time::Duration};
 
-use axum::http::{Method, StatusCode, header};
+use axum::http::{Method, header};
 use insta::assert_snapshot;
 use serde_json::json;
 
-use crate::{
-    sandboxes::Given,
-    test_app::{CONSOLE_TOKEN, TestApp, request},
-};
+use crate::test_app::{CONSOLE_TOKEN, TestApp, request};
 
 #[tokio::test]
 async fn a_running_service_is_healthy_and_ready() {
     let app = TestApp::start().await;
     for path in ["/healthz", "/readyz"] {
-        let answer = app.call(Method::GET, path, None).await;
-        assert_eq!(answer.json(), json!({"status": "ok"}));
+        assert_eq!(app.get(path).await.json(), json!({"status": "ok"}));
     }
 }
 
@@ -23,8 +19,8 @@ async fn a_running_service_is_healthy_and_ready() {
 async fn without_its_database_it_is_healthy_but_not_ready() {
     let app = TestApp::start().await;
     app.sandbox.database.close().await;
-    assert_eq!(app.call(Method::GET, "/healthz", None).await.status, StatusCode::OK);
-    let answer = app.call(Method::GET, "/readyz", None).await;
+    assert_eq!(app.get("/healthz").await.status, 200);
+    let answer = app.get("/readyz").await;
     assert_eq!(answer.kind(), "503 busy");
     assert_eq!(answer.headers[header::RETRY_AFTER], "1");
     app.sandbox.server.metrics.refresh(&app.sandbox.slices).await;
@@ -35,22 +31,21 @@ async fn without_its_database_it_is_healthy_but_not_ready() {
 #[tokio::test]
 async fn a_server_whose_database_refuses_writes_is_not_ready_until_it_takes_them_again() {
     let app = TestApp::start().await;
-    let ready = async || app.call(Method::GET, "/readyz", None).await.status;
+    let ready = async || app.get("/readyz").await.status;
     let is_shown = async |line| app.metrics().await.contains(line);
     app.write("ALTER TABLE server_lease RENAME TO server_lease_away").await.unwrap();
     app.sandbox.server.lease.renew().await.unwrap_err();
-    assert_eq!(ready().await, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(ready().await, 503);
     assert!(is_shown("mkopo_database_writable 0\n").await);
     app.write("ALTER TABLE server_lease_away RENAME TO server_lease").await.unwrap();
     app.sandbox.server.lease.renew().await.unwrap();
-    assert_eq!(ready().await, StatusCode::OK);
+    assert_eq!(ready().await, 200);
     assert!(is_shown("mkopo_database_writable 1\n").await);
 }
 
 #[tokio::test]
 async fn a_call_that_a_shutdown_cuts_off_is_not_said_to_have_done_nothing() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let free = app.occupy_writer().await;
     let mut call = pin!(agent.post("/api/v1/auth/logout", None));
     app.run_until_it_waits(&mut call).await;
@@ -62,14 +57,14 @@ async fn a_call_that_a_shutdown_cuts_off_is_not_said_to_have_done_nothing() {
 #[tokio::test]
 async fn metrics_name_sandboxes_to_the_operator_only_and_say_their_charset() {
     let app = TestApp::start().await;
-    let one = Given::make(&app, json!({"name": "secret-plan"})).await;
-    one.call(Method::GET, "/readyz", None, None).await;
+    let one = app.make_sandbox(json!({"name": "secret-plan"})).await;
+    one.get("/readyz").await;
     let metrics = async |token: Option<&str>| {
         let answer = app.send(request(Method::GET, "/metrics", token, None)).await;
         assert_eq!(answer.headers[header::CONTENT_TYPE], "text/plain; version=0.0.4; charset=utf-8");
         String::from_utf8(answer.bytes).unwrap()
     };
-    for token in [None, Some("wrong"), Some(&*one.token)] {
+    for token in [None, Some("wrong"), Some(&*one.console_token)] {
         assert!(!metrics(token).await.contains("secret-plan"), "{token:?}");
     }
     assert!(metrics(Some(CONSOLE_TOKEN)).await.contains("sandbox=\"secret-plan\""));
@@ -77,12 +72,10 @@ async fn metrics_name_sandboxes_to_the_operator_only_and_say_their_charset() {
 
 #[tokio::test]
 async fn calls_and_payouts_are_counted() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = &agent.waiting_loan().await;
-    agent.disburse(loan).await;
-    agent.disburse(loan).await;
-    app.call(Method::GET, "/api/v1/nothing/like/this", None).await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    agent.disburse(&loan).await;
+    agent.disburse(&loan).await;
+    app.get("/api/v1/nothing/like/this").await;
     app.call(Method::from_bytes(b"BREW").unwrap(), "/healthz", None).await;
     app.sandbox.server.metrics.refresh(&app.sandbox.slices).await;
     let metrics = app.metrics().await;
@@ -123,7 +116,7 @@ async fn calls_and_payouts_are_counted() {
 #[tokio::test]
 async fn the_contract_is_served_unchanged() {
     let app = TestApp::start().await;
-    let served = app.call(Method::GET, "/api/v1/openapi.json", None).await;
+    let served = app.get("/api/v1/openapi.json").await;
     let mut file: yaml_serde::Value =
         yaml_serde::from_str(include_str!("../../../contract/openapi.yaml")).unwrap();
     file.apply_merge().unwrap();
@@ -140,8 +133,8 @@ async fn the_contract_is_served_unchanged() {
 #[tokio::test]
 async fn the_reference_page_loads_nothing_from_other_hosts() {
     let app = TestApp::start().await;
-    assert_eq!(app.call(Method::GET, "/docs", None).await.headers[header::LOCATION], "/docs/");
-    let page = app.call(Method::GET, "/docs/", None).await;
+    assert_eq!(app.get("/docs").await.headers[header::LOCATION], "/docs/");
+    let page = app.get("/docs/").await;
     let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
     assert!(!policy.contains("unsafe-eval") && !policy.contains("http"), "{policy}");
     assert!(policy.contains("script-src 'self';"), "{policy}");
@@ -150,14 +143,14 @@ async fn the_reference_page_loads_nothing_from_other_hosts() {
     let files: Vec<&str> = html.split("\"./").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(files.contains(&"index.css") && files.len() >= 4, "{files:?}");
     for file in files {
-        let asset = app.call(Method::GET, &format!("/docs/{file}"), None).await;
-        assert_eq!(asset.status, StatusCode::OK, "{file}");
+        let asset = app.get(&format!("/docs/{file}")).await;
+        assert_eq!(asset.status, 200, "{file}");
         assert!(!asset.bytes.is_empty(), "{file}");
     }
     assert!(!html.contains("src=\"http") && !html.contains("href=\"http"), "{html}");
-    let script = app.call(Method::GET, "/docs/swagger-initializer.js", None).await;
+    let script = app.get("/docs/swagger-initializer.js").await;
     assert!(String::from_utf8(script.bytes).unwrap().contains("/api/v1/openapi.json"));
-    assert_eq!(app.call(Method::GET, "/docs/no-such-file", None).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(app.get("/docs/no-such-file").await.status, 404);
 }
 
 #[tokio::test]

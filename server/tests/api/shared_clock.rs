@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use axum::http::Method;
 use base::clock::{Clock, UnixMillis};
 use serde_json::json;
 
@@ -9,7 +8,7 @@ use crate::{test_app::TestApp, test_store};
 const HOUR_MS: i64 = 3_600_000;
 
 async fn time_of(app: &TestApp) -> UnixMillis {
-    let clock = app.console(Method::GET, "/clock", None).await.json();
+    let clock = app.read_console("/clock").await;
     clock["now"].as_str().unwrap().parse().unwrap()
 }
 
@@ -27,16 +26,16 @@ async fn servers_whose_machines_disagree_by_two_hours_agree_on_the_time_on_postg
     assert!(third.since(second) < tolerance && second.since(third) < tolerance, "{second} {third}");
 
     for (app, expected) in [(&fast, HOUR_MS), (&slow, -HOUR_MS)] {
-        let ready = app.call(Method::GET, "/readyz", None).await.json();
+        let ready = app.get("/readyz").await.json();
         let offset = ready["clock_offset_ms"].as_i64().unwrap();
         assert!((offset - expected).abs() < 60_000, "{ready}");
     }
     let right = TestApp::start_at(&url, Clock::ahead_by(500)).await;
-    assert_eq!(right.call(Method::GET, "/readyz", None).await.json(), json!({"status": "ok"}));
+    assert_eq!(right.get("/readyz").await.json(), json!({"status": "ok"}));
 
     // A session and a payout of one server are as old on the other.
     let agent = fast.sign_in("agent").await;
-    let agent = slow.with(&agent.token);
+    let agent = slow.with(agent.token());
     let loan = agent.waiting_loan().await;
     let paid = agent.disburse(&loan).await.json();
     let paid_at: UnixMillis = paid["created_at"].as_str().unwrap().parse().unwrap();

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::{
     browser::html,
     deploying::publication,
-    sandboxes::{Given, publish_in},
+    sandboxes::publish_in,
     slices::{
         Files, activate, build, build_of, hold, integrity_of, live, manifest, publish, publish_with,
         roll_back, slice_command, started, versions,
@@ -91,7 +91,7 @@ async fn a_portal_begins_with_the_shell_that_is_published_and_slices_follow() {
     assert_eq!(published.status, 201);
     assert_eq!(published.json()["live"], "0.1.0");
     assert_eq!(publish(&app, &build("mfe-loans", "0.1.0")).await.status, 201);
-    let list = app.call(Method::GET, "/slices.json", None).await.json();
+    let list = app.get("/slices.json").await.json();
     assert_eq!(list["shell"]["version"], "0.1.0");
     assert_eq!(list["slices"]["mfe-loans"]["version"], "0.1.0");
     assert!(list["slices"].get("mfe-shell").is_none(), "the page loads slices, and not itself");
@@ -101,7 +101,7 @@ async fn a_portal_begins_with_the_shell_that_is_published_and_slices_follow() {
     assert_eq!(header(header::CONTENT_TYPE), "text/html; charset=utf-8");
     assert_eq!(header(header::CACHE_CONTROL), "no-cache");
     assert!(header(header::CONTENT_SECURITY_POLICY).contains("script-src 'self' http://localhost:*"));
-    let code = app.call(Method::GET, "/assets/shell.0.1.0.js", None).await;
+    let code = app.get("/assets/shell.0.1.0.js").await;
     assert_eq!(html(&code), "draw()");
     assert_eq!(code.headers[header::CACHE_CONTROL], "public, max-age=31536000, immutable");
     let kits = opened(&app, "/kit/").await;
@@ -112,7 +112,7 @@ async fn a_portal_begins_with_the_shell_that_is_published_and_slices_follow() {
     for missing in
         ["/assets/missing.js", "/assets/", "/kit/missing.tgz", "/favicon.ico", "/api/v1/missing", "/slices/"]
     {
-        assert_eq!(app.call(Method::GET, missing, None).await.status, 404, "{missing}");
+        assert_eq!(app.get(missing).await.status, 404, "{missing}");
     }
 }
 
@@ -126,7 +126,7 @@ async fn a_shell_is_replaced_held_and_rolled_back_alone_and_open_pages_keep_thei
     assert_eq!(page(&app).await, "0.2.0");
     assert_eq!(activate(&app, "mfe-shell", "0.3.0").await.status, 200);
     assert_eq!(page(&app).await, "0.3.0");
-    let before = app.call(Method::GET, "/assets/shell.0.2.0.js", None).await;
+    let before = app.get("/assets/shell.0.2.0.js").await;
     assert_eq!(html(&before), "second()", "an open page may still need it");
     assert_eq!(roll_back(&app, "mfe-shell").await.json()["live"], "0.2.0");
     assert_eq!(page(&app).await, "0.2.0");
@@ -154,12 +154,11 @@ async fn a_kit_is_served_at_the_address_of_its_version_whichever_shell_is_live()
                 ("/kit/mfe-kit-0.1.2.tgz", "of 0.3.0"),
                 ("/kit/mkopo-test.tgz", of_live.as_str()),
             ] {
-                let package = app.call(Method::GET, path, None).await;
+                let package = app.get(path).await;
                 assert_eq!((package.status.as_u16(), html(&package)), (200, content), "{path}");
             }
             assert!(html(&opened(&app, "/kit/").await).contains(&format!("The kits of {live}")));
-            let of_other = app.call(Method::GET, &format!("/kit/{other}.js"), None).await;
-            assert_eq!(of_other.status, 404, "it is no package");
+            assert_eq!(app.get(&format!("/kit/{other}.js")).await.status, 404, "it is no package");
             roll_back(&app, "mfe-shell").await;
         }
     }
@@ -197,16 +196,16 @@ async fn a_shell_has_each_library_that_live_slices_share_or_is_refused() {
     assert_eq!(hold(&app, "mfe-auth", "0.2.0").await.status, 201);
     let text = "409 shell_needed: mfe-auth 0.1.0, which is live, was built for react ^19.0.0; mfe-shell 0.2.0 has \
                 20.0.0. Replace the slice first.";
-    let sandbox = Given::make(&app, json!({"name": "friday"})).await;
+    let sandbox = app.make_sandbox(json!({"name": "friday"})).await;
     assert_eq!(publish_in(&sandbox, &newer).await.refusal(), text);
     assert_eq!(publish_with(&app, &newer, "?by=ci&hold=true").await.status, 201);
     assert_eq!(activate(&app, "mfe-shell", "0.2.0").await.refusal(), text);
     let of_sandbox = json!({"version": "0.2.0"});
-    let activated = sandbox.console(Method::POST, "/slices/mfe-shell/activate", Some(of_sandbox)).await;
+    let activated = sandbox.console(Method::POST, "/slices/mfe-shell/activate", of_sandbox).await;
     assert_eq!(activated.refusal(), text);
 
     let forced = json!({"version": "0.2.0", "force": true});
-    let activated = app.console(Method::POST, "/slices/mfe-shell/activate", Some(forced)).await;
+    let activated = app.console(Method::POST, "/slices/mfe-shell/activate", forced).await;
     assert_eq!(activated.json()["live"], "0.2.0");
     let text = "409 wrong_shell: It was built for react ^19.0.0; this shell has 20.0.0.";
     assert_eq!(activate(&app, "mfe-auth", "0.2.0").await.refusal(), text);
@@ -278,27 +277,25 @@ async fn a_build_of_the_shell_that_browsers_could_not_run_is_refused_with_the_re
 async fn the_shell_has_one_build_for_everybody_and_can_not_be_removed() {
     let (app, _portal) = started().await;
     let files = shell("0.2.0", "0.1.0", "draw()");
-    let rolled_out = publish_with(&app, &files, "?by=ci&percent=10").await;
-    assert_eq!(rolled_out.failure().1, "shell_not_rolled_out");
+    assert_eq!(publish_with(&app, &files, "?by=ci&percent=10").await.failure().1, "shell_not_rolled_out");
     publish_with(&app, &files, "?by=ci&hold=true").await;
     let body = json!({"version": "0.2.0", "percent": 10});
-    let rolled_out = app.console(Method::POST, "/slices/mfe-shell/rollout", Some(body)).await;
+    let rolled_out = app.console(Method::POST, "/slices/mfe-shell/rollout", body).await;
     assert_eq!(rolled_out.failure().1, "shell_not_rolled_out");
-    let removed = app.console(Method::DELETE, "/slices/mfe-shell", None).await;
-    assert_eq!(removed.failure().1, "shell_stays");
+    assert_eq!(app.console(Method::DELETE, "/slices/mfe-shell", None).await.failure().1, "shell_stays");
 }
 
 #[tokio::test]
 async fn a_shell_that_is_published_in_a_sandbox_is_served_there_only() {
     let (app, _portal) = started().await;
     let main = page(&app).await;
-    let sandbox = Given::make(&app, json!({"name": "friday"})).await;
+    let sandbox = app.make_sandbox(json!({"name": "friday"})).await;
     assert_eq!(publish_in(&sandbox, &shell("0.2.0", "0.1.0", "elsewhere()")).await.status, 201);
-    assert_eq!(title(&sandbox.call(Method::GET, "/", None, None).await), "0.2.0");
-    let code = sandbox.call(Method::GET, "/assets/shell.0.2.0.js", None, None).await;
+    assert_eq!(title(&sandbox.get("/").await), "0.2.0");
+    let code = sandbox.get("/assets/shell.0.2.0.js").await;
     assert_eq!(html(&code), "elsewhere()");
     assert_eq!(page(&app).await, main);
-    assert_eq!(app.call(Method::GET, "/assets/shell.0.2.0.js", None).await.status, 404, "nor from a cache");
+    assert_eq!(app.get("/assets/shell.0.2.0.js").await.status, 404, "nor from a cache");
 }
 
 /// The token that was handed to the container of `slice`.

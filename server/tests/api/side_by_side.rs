@@ -3,7 +3,7 @@
 use base::kes::Kes;
 use std::time::{Duration, Instant};
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use futures::future::join_all;
 use lending::mobile_money::{Outcome, Refusal};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn approve(app: &TestApp, count: usize, amount: i64, phone: impl Fn(usize)
 /// Pays each loan at the same time, on one server after the other.
 async fn pay_all(servers: &[TestApp], loans: &[Value]) -> Vec<Answer> {
     let agent = servers[0].sign_in("agent").await;
-    let token = &agent.token;
+    let token = agent.token();
     let calls = loans.iter().enumerate().map(|(number, loan)| async move {
         servers[number % servers.len()].with(token).disburse(loan).await
     });
@@ -45,7 +45,7 @@ async fn pay_all(servers: &[TestApp], loans: &[Value]) -> Vec<Answer> {
 }
 
 fn paid(answers: &[Answer]) -> usize {
-    answers.iter().filter(|answer| answer.status == StatusCode::OK).count()
+    answers.iter().filter(|answer| answer.status == 200).count()
 }
 
 fn refused(answers: &[Answer], code: &str) -> usize {
@@ -75,7 +75,7 @@ async fn no_shilling_of_the_float_is_lost_whatever_amounts_run_it_down() {
     for float in [150_001, 99_468, 0, 20_000] {
         servers[0].set_console(Method::PUT, "/scenario", json!({"float": float})).await;
         let answers = pay_all(&servers, &loans.split_off(loans.len() - 9)).await;
-        let sent = answers.iter().filter(|answer| answer.status == StatusCode::OK);
+        let sent = answers.iter().filter(|answer| answer.status == 200);
         let sent: i64 = sent.map(|answer| answer.json()["amount"].as_i64().unwrap()).sum();
         let left = money.scenario().await.unwrap().float;
         assert_eq!(float, sent + left.0);
@@ -108,7 +108,7 @@ async fn a_loan_that_somebody_holds_stalls_its_own_calls_only_on_postgresql() {
     assert_eq!(answer.kind(), "503 busy");
     assert!(waited >= Duration::from_secs(5) && others < waited, "{waited:?}, {others:?}");
     sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
-    assert_eq!(agent.disburse(&loans[0]).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(&loans[0]).await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -119,15 +119,14 @@ async fn a_key_that_somebody_holds_stalls_no_other_payout_on_postgresql() {
     let loans = approve(&app, 9, 20_000, |number| format!("+2547120080{number:02}")).await;
     let agent = app.sign_in("agent").await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
-    let accepted = app.as_time_passes(agent.disburse_with_key(&loans[0], "held")).await;
-    assert_eq!(accepted.status, StatusCode::ACCEPTED);
+    assert_eq!(app.as_time_passes(agent.disburse_with_key(&loans[0], "held")).await.status, 202);
     let mut connection = test_store::connection(app.data_dir()).await;
     let lock = "BEGIN; SELECT 1 FROM idempotency_key WHERE idempotency_key = 'held' FOR UPDATE";
     sqlx::raw_sql(lock).execute(&mut connection).await.unwrap();
     let began = Instant::now();
     let of_others = async {
         for loan in &loans[1..] {
-            assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+            assert_eq!(agent.disburse(loan).await.status, 200);
         }
         began.elapsed()
     };
@@ -155,7 +154,7 @@ async fn outcomes_are_changed_in_a_transaction_of_their_own_on_postgresql() {
     sqlx::raw_sql(lock).execute(&mut payments).await.unwrap();
     let free = app.occupy_writer().await;
     let written = app.write(WRITE);
-    let changed = app.console(Method::PUT, "/scenario", Some(json!({"next": ["slow"]})));
+    let changed = app.console(Method::PUT, "/scenario", json!({"next": ["slow"]}));
     let crossed = async {
         wait_until("both are in line", async || app.sandbox.database.load().writes_waiting >= 2).await;
         free.send(()).unwrap();
@@ -165,7 +164,7 @@ async fn outcomes_are_changed_in_a_transaction_of_their_own_on_postgresql() {
     };
     let (written, changed, ()) = tokio::join!(written, changed, crossed);
     written.unwrap();
-    assert_eq!(changed.status, StatusCode::OK);
+    assert_eq!(changed.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,14 +172,14 @@ async fn a_key_that_is_sent_for_many_loans_at_once_pays_one_of_them() {
     let servers = servers().await;
     let loans = approve(&servers[0], 12, 20_000, |number| format!("+2547120020{number:02}")).await;
     let agent = servers[0].sign_in("agent").await;
-    let token = &agent.token;
+    let token = agent.token();
     let servers = &servers;
     let calls = loans.iter().enumerate().map(|(number, loan)| async move {
         servers[number % SERVERS].with(token).disburse_with_key(loan, "one-key").await
     });
     let answers = join_all(calls).await;
     assert_eq!(paid(&answers), 1);
-    let others = answers.iter().filter(|answer| answer.status != StatusCode::OK);
+    let others = answers.iter().filter(|answer| answer.status != 200);
     for answer in others {
         assert_eq!(answer.failure().1, "idempotency_key_reused");
     }
@@ -200,8 +199,7 @@ async fn the_next_outcomes_are_each_taken_once() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL"]
 async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing_on_postgresql() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for("agent").await;
     let loan = app.approve_loan(20_000, "+254712005000").await;
     let mut connection = test_store::connection(app.data_dir()).await;
     sqlx::raw_sql("BEGIN; UPDATE session SET ended_at = 1").execute(&mut connection).await.unwrap();
@@ -219,9 +217,7 @@ async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing_on_post
 async fn a_call_that_waits_for_a_reset_pays_nothing_on_postgresql() {
     const WAIT: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
                         AND wait_event_type = 'Lock' AND wait_event = ";
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
-    let loan = agent.waiting_loan().await;
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
     let mut connection = test_store::connection(app.data_dir()).await;
     sqlx::raw_sql("BEGIN; SELECT 1 FROM staff FOR UPDATE").execute(&mut connection).await.unwrap();
     let until_one_waits_for = async |what: &str| {
@@ -237,7 +233,7 @@ async fn a_call_that_waits_for_a_reset_pays_nothing_on_postgresql() {
         sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
     };
     let (reset, answer, ()) = tokio::join!(reset, call, end);
-    assert_eq!(reset.status, StatusCode::NO_CONTENT);
+    assert_eq!(reset.status, 204);
     // On a machine that is very busy, its time to wait for the lock runs out first.
     let code = answer.failure().1;
     assert!(["no_session", "busy"].contains(&code.as_str()), "{code}");

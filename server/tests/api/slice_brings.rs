@@ -1,6 +1,5 @@
 //! The additions of slices: screens, menu entries, and the integrity of everything that browsers load.
 
-use axum::http::StatusCode;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -28,7 +27,7 @@ async fn the_portal_reads_what_the_live_build_brings() {
         }],
         "failures": {"load": "The loans can't be shown."},
     });
-    assert_eq!(publish(&app, &build_of(&next)).await.status, StatusCode::CREATED);
+    assert_eq!(publish(&app, &build_of(&next)).await.status, 201);
     let loans = live(&app).await["mfe-loans"].clone();
     for part in ["screens", "menu", "failures"] {
         assert_eq!(loans[part], next["brings"][part]);
@@ -72,12 +71,12 @@ async fn of_two_slices_that_want_one_path_the_second_is_refused_with_both_names(
 async fn a_slice_whose_bundled_build_has_a_path_of_another_is_not_removed() {
     let (app, _portal) = started().await;
     publish(&app, &with_screens("mfe-loans", "0.2.0", &["/loans"])).await;
-    assert_eq!(publish(&app, &with_screens("mfe-plans", "1.0.0", &["/"])).await.status, StatusCode::CREATED);
+    assert_eq!(publish(&app, &with_screens("mfe-plans", "1.0.0", &["/"])).await.status, 201);
     let refused = remove(&app, "mfe-loans").await.refusal();
     assert_eq!(refused, "409 path_taken: mfe-loans wants the path /, which mfe-plans has.");
     assert_eq!(versions(&app).await.0, "0.2.0");
-    assert_eq!(remove(&app, "mfe-plans").await.status, StatusCode::OK);
-    assert_eq!(remove(&app, "mfe-loans").await.status, StatusCode::OK);
+    assert_eq!(remove(&app, "mfe-plans").await.status, 200);
+    assert_eq!(remove(&app, "mfe-loans").await.status, 200);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use axum::{
     body::Body,
-    http::{Method, Request, StatusCode, header},
+    http::{Method, Request, header},
 };
 use serde_json::{Value, json};
 use store::query_as;
@@ -83,10 +83,10 @@ async fn dropped(app: &TestApp, reason: &str) -> Option<u64> {
 #[tokio::test]
 async fn a_crash_is_shown_at_its_place_in_the_sources_with_how_often_for_how_many_and_when_last() {
     let (app, _portal, people) = started_for(3).await;
-    assert_eq!(publish(&app, &with_map("0.2.0", MAP.as_bytes())).await.status, StatusCode::CREATED);
+    assert_eq!(publish(&app, &with_map("0.2.0", MAP.as_bytes())).await.status, 201);
     for token in [&people[0], &people[0], &people[1]] {
         let answer = report(&app, "192.0.2.1", Some(token), &[crash("0.2.0", &STACK.map(at))]).await;
-        assert_eq!(answer.status, StatusCode::NO_CONTENT);
+        assert_eq!(answer.status, 204);
     }
     look(&app).await;
     app.clock.advance(Duration::from_mins(3));
@@ -95,8 +95,7 @@ async fn a_crash_is_shown_at_its_place_in_the_sources_with_how_often_for_how_man
     let expected =
         [row("0.2.0", "src/payout/DisburseDialog.tsx:5", 1, 1), row("0.2.0", "src/payout/names.ts:7", 3, 2)];
     assert_eq!(kept(&app).await, expected);
-    let browser = Browser::sign_in(&app).await;
-    let page = browser.get("/console/slices").await;
+    let page = Browser::sign_in(&app).await.get("/console/slices").await;
     let words = words(&page);
     let shown = "Crashed in Error Place Crashes People Last seen 0.2.0 TypeError src/payout/names.ts:7 3 2";
     assert!(words.contains(shown), "{words}");
@@ -113,8 +112,7 @@ async fn the_crashes_of_builds_that_browsers_get_are_shown_first() {
     }
     look(&app).await;
     activate(&app, "mfe-loans", "0.2.0").await;
-    let browser = Browser::sign_in(&app).await;
-    let words = words(&browser.get("/console/slices").await);
+    let words = Browser::sign_in(&app).await.read("/console/slices").await;
     let (live, other) = ("0.2.0 TypeError src/payout/names.ts:7", "0.3.0 TypeError src/payout/names.ts:7");
     assert!(words.find(live).unwrap() < words.find(other).unwrap(), "{words}");
 }
@@ -133,8 +131,7 @@ async fn the_reason_for_taking_a_build_back_ends_with_the_place_that_most_people
     let sentence = "rolled back: 5 people saw it fail, in 5 of 5 pages, none before; most often TypeError at \
                     src/payout/names.ts:7";
     assert_eq!(last(&app).await[2], sentence);
-    let browser = Browser::sign_in(&app).await;
-    let words = words(&browser.get("/console/slices").await);
+    let words = Browser::sign_in(&app).await.read("/console/slices").await;
     for shown in [sentence, "0.2.0 TypeError src/payout/names.ts:7 4 4"] {
         assert!(words.contains(shown), "what was taken back is still of interest: {shown}: {words}");
     }
@@ -167,7 +164,7 @@ async fn a_source_map_is_stored_and_never_served() {
     publish(&app, &with_map("0.2.0", MAP.as_bytes())).await;
     let stored = "SELECT count(*) FROM slice_file WHERE version = '0.2.0' AND path = 'loans.js.map'";
     assert_eq!(app.count(stored).await, 1);
-    let unknown = app.call(Method::GET, "/slices/mfe-loans/0.2.0/nothing.js.map", None).await;
+    let unknown = app.get("/slices/mfe-loans/0.2.0/nothing.js.map").await;
     for path in [
         "/slices/mfe-loans/0.2.0/loans.js.map",
         "/slices/mfe-loans/0.2.0/loans.js%2Emap",
@@ -186,7 +183,7 @@ async fn a_source_map_is_stored_and_never_served() {
             let request =
                 Request::builder().method(&method).uri(path).header(header::ACCEPT_ENCODING, "br, gzip");
             let answer = app.send(request.body(Body::empty()).unwrap()).await;
-            assert_eq!(answer.status, StatusCode::NOT_FOUND, "{method} {path}");
+            assert_eq!(answer.status, 404, "{method} {path}");
             assert!(!String::from_utf8_lossy(&answer.bytes).contains("mappings"), "{path}");
             if method == Method::GET && path.starts_with("/slices") {
                 assert_eq!(answer.headers[header::CONTENT_TYPE], unknown.headers[header::CONTENT_TYPE]);
@@ -194,7 +191,7 @@ async fn a_source_map_is_stored_and_never_served() {
             }
         }
     }
-    assert_eq!(app.call(Method::GET, "/slices/mfe-loans/0.2.0/loans.js", None).await.bytes, CODE.as_bytes());
+    assert_eq!(app.get("/slices/mfe-loans/0.2.0/loans.js").await.bytes, CODE.as_bytes());
 }
 
 #[tokio::test]
@@ -203,11 +200,11 @@ async fn a_map_of_50_mb_is_left_out_and_the_build_is_published() {
     let large =
         format!("{}{}", &MAP[..MAP.len() - 1], format_args!(",\"x\":\"{}\"}}", "x".repeat(50_000_000)));
     let files = with_map("0.2.0", large.as_bytes());
-    assert_eq!(publish(&app, &files).await.status, StatusCode::CREATED);
+    assert_eq!(publish(&app, &files).await.status, 201);
     assert_eq!(dropped(&app, "map_too_large").await, Some(1));
-    assert_eq!(publish(&app, &files).await.status, StatusCode::OK, "the same build again");
+    assert_eq!(publish(&app, &files).await.status, 200, "the same build again");
     let without: Files = files.into_iter().filter(|(path, _)| path != "loans.js.map").collect();
-    assert_eq!(publish(&app, &without).await.status, StatusCode::OK, "it is the build without the map");
+    assert_eq!(publish(&app, &without).await.status, 200, "it is the build without the map");
 
     report(&app, "192.0.2.1", Some(&people[0]), &[crash("0.2.0", &STACK.map(at))]).await;
     look(&app).await;
@@ -222,7 +219,7 @@ async fn maps_do_not_count_towards_the_size_of_a_build() {
     for n in 0..3 {
         files.insert(format!("screen{n}.js.map"), vec![b' '; 3 * 1024 * 1024]);
     }
-    assert_eq!(publish(&app, &files).await.status, StatusCode::CREATED);
+    assert_eq!(publish(&app, &files).await.status, 201);
     assert_eq!(dropped(&app, "map_too_large").await, Some(1), "the third is beyond 8 MiB");
     let too_large = build_with("mfe-loans", "0.3.0", "large.js", vec![b' '; 17 * 1024 * 1024]);
     assert_eq!(publish(&app, &too_large).await.failure().1, "build_too_large");
@@ -236,10 +233,9 @@ async fn what_is_no_source_map_is_not_used_and_neither_publishing_nor_reporting_
     let maps = ["not JSON", &many];
     for (n, map) in maps.iter().enumerate() {
         let version = format!("0.2.{n}");
-        let published = publish(&app, &with_map(&version, map.as_bytes())).await;
-        assert_eq!(published.status, StatusCode::CREATED, "{version}");
+        assert_eq!(publish(&app, &with_map(&version, map.as_bytes())).await.status, 201, "{version}");
         let answer = report(&app, "192.0.2.1", Some(&people[0]), &[crash(&version, &[at(188)])]).await;
-        assert_eq!(answer.status, StatusCode::NO_CONTENT, "{version}");
+        assert_eq!(answer.status, 204, "{version}");
     }
     let began = Instant::now();
     look(&app).await;
@@ -258,8 +254,7 @@ async fn nothing_is_kept_of_crashes_without_a_live_session() {
     publish(&app, &with_map("0.2.0", MAP.as_bytes())).await;
     app.with(&people[0]).post("/api/v1/auth/logout", None).await;
     for session in [None, Some("eyJ.forged.token"), Some(people[0].as_str())] {
-        let answer = report(&app, "192.0.2.1", session, &[crash("0.2.0", &STACK.map(at))]).await;
-        assert_eq!(answer.status, StatusCode::NO_CONTENT);
+        assert_eq!(report(&app, "192.0.2.1", session, &[crash("0.2.0", &STACK.map(at))]).await.status, 204);
     }
     look(&app).await;
     assert!(kept(&app).await.is_empty());
@@ -281,7 +276,7 @@ async fn places_of_builds_and_files_that_do_not_exist_are_ignored() {
         nobody,
         crashed("0.2.0"),
     ];
-    assert_eq!(report(&app, "192.0.2.1", Some(&people[0]), &reports).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(report(&app, "192.0.2.1", Some(&people[0]), &reports).await.status, 204);
     look(&app).await;
     assert_eq!(kept(&app).await, [row("0.2.0", "src/payout/names.ts:7", 1, 1)]);
     assert_eq!(dropped(&app, "unknown_file").await, Some(5));
@@ -404,8 +399,7 @@ async fn a_hostile_name_of_a_source_is_shown_as_text_or_not_at_all() {
         report(&app, "192.0.2.1", Some(&people[0]), &[crash(version, &STACK.map(at))]).await;
     }
     look(&app).await;
-    let browser = Browser::sign_in(&app).await;
-    let page = browser.get("/console/slices").await;
+    let page = Browser::sign_in(&app).await.get("/console/slices").await;
     assert!(!html(&page).contains("<script>alert"), "it would run");
     assert!(html(&page).contains("src/&lt;script&gt;alert(1)&lt;/script&gt;.tsx:7"), "{}", html(&page));
     assert!(

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{
     command_line::{self, error_line},
-    test_app::{Answer, CONSOLE_TOKEN, TestApp},
+    test_app::{Answer, CONSOLE_TOKEN, TestApp, column},
 };
 
 /// A build, as a folder's files.
@@ -196,7 +196,7 @@ pub async fn hold(app: &TestApp, name: &str, version: &str) -> Answer {
 }
 
 pub async fn live(app: &TestApp) -> Value {
-    app.call(Method::GET, "/slices.json", None).await.json()["slices"].clone()
+    app.get("/slices.json").await.json()["slices"].clone()
 }
 
 /// Live and previous version of mfe-loans, as the portal reads them.
@@ -206,7 +206,7 @@ pub async fn versions(app: &TestApp) -> (Value, Value) {
 }
 
 pub async fn activate(app: &TestApp, name: &str, version: &str) -> Answer {
-    app.console(Method::POST, &format!("/slices/{name}/activate"), Some(json!({"version": version}))).await
+    app.console(Method::POST, &format!("/slices/{name}/activate"), json!({"version": version})).await
 }
 
 pub async fn roll_back(app: &TestApp, name: &str) -> Answer {
@@ -216,7 +216,7 @@ pub async fn roll_back(app: &TestApp, name: &str) -> Answer {
 #[tokio::test]
 async fn a_bundled_build_is_live_until_another_is_published() {
     let (app, _portal) = started().await;
-    let list = app.call(Method::GET, "/slices.json", None).await;
+    let list = app.get("/slices.json").await;
     assert_eq!(list.headers[header::CACHE_CONTROL], "private, no-cache");
     let expected = json!({
         "portal": {
@@ -242,8 +242,7 @@ async fn a_bundled_build_is_live_until_another_is_published() {
 #[tokio::test]
 async fn a_published_build_goes_live_and_the_trail_says_who_published_it() {
     let (app, _portal) = started().await;
-    let answer = publish(&app, &build("mfe-loans", "0.2.0")).await;
-    assert_eq!(answer.status, 201);
+    assert_eq!(publish(&app, &build("mfe-loans", "0.2.0")).await.status, 201);
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
     assert_eq!(live(&app).await["mfe-loans"]["entry"], "/slices/mfe-loans/0.2.0/mf-manifest.json");
     assert_eq!(
@@ -252,7 +251,7 @@ async fn a_published_build_goes_live_and_the_trail_says_who_published_it() {
         "of the manifest as browsers receive it"
     );
     roll_back(&app, "mfe-loans").await;
-    let overview = app.console(Method::GET, "/slices", None).await.json();
+    let overview = app.read_console("/slices").await;
     assert_eq!(overview["slices"][0], roll_back_is_refused(&app).await, "a refused call changes nothing");
     assert_eq!(
         trail(&overview),
@@ -272,9 +271,8 @@ fn trail(overview: &Value) -> Value {
 
 /// Rolls back without an older build, and returns the state of mfe-loans.
 async fn roll_back_is_refused(app: &TestApp) -> Value {
-    let refused = roll_back(app, "mfe-loans").await;
-    assert_eq!(refused.failure().1, "no_previous_build");
-    app.console(Method::GET, "/slices", None).await.json()["slices"][0].clone()
+    assert_eq!(roll_back(app, "mfe-loans").await.failure().1, "no_previous_build");
+    app.read_console("/slices").await["slices"][0].clone()
 }
 
 // S-29
@@ -301,7 +299,7 @@ async fn every_text_that_is_served_names_its_charset() {
     let console = ["/console/assets/console.css", "/console/assets/console.js", "/console/assets/icon.svg"];
     let named = bundled.into_iter().chain(others).chain(console).map(str::to_owned);
     for address in of_portal.chain(of_slice).chain(named) {
-        let answer = app.call(Method::GET, &address, None).await;
+        let answer = app.get(&address).await;
         assert_eq!(answer.status, 200, "{address}");
         let media_type = answer.headers[header::CONTENT_TYPE].to_str().unwrap();
         assert!(media_type.ends_with("; charset=utf-8"), "{address}: {media_type}");
@@ -328,7 +326,7 @@ async fn published_files_are_compressed_and_cached_for_a_year() {
         assert!(encoding.is_none() || answer.sent < answer.bytes.len());
     }
     for missing in ["/slices/mfe-loans/0.2.0/nothing.js", "/slices/mfe-loans/0.3.0/slice.js", "/slices/x"] {
-        let answer = app.call(Method::GET, missing, None).await;
+        let answer = app.get(missing).await;
         assert_eq!(answer.status, 404, "{missing}");
         assert_eq!(answer.headers[header::CACHE_CONTROL], "no-cache");
     }
@@ -344,7 +342,7 @@ async fn a_build_survives_a_restart_and_a_reset_and_is_served_by_another_server(
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
     let other = app.another_server(&["--portal-dir", &folder]).await;
     assert_eq!(versions(&other).await, (json!("0.2.0"), json!("0.1.0")));
-    assert_eq!(other.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await.bytes, b"screen");
+    assert_eq!(other.get("/slices/mfe-loans/0.2.0/screen.js").await.bytes, b"screen");
     roll_back(&other, "mfe-loans").await;
     assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
 }
@@ -358,9 +356,8 @@ async fn a_held_build_goes_live_when_it_is_activated() {
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
     assert_eq!(activate(&app, "mfe-loans", "0.2.0").await.status, 200, "doing it again changes nothing");
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
-    let overview = app.console(Method::GET, "/slices", None).await.json();
-    let acts: Vec<&Value> = overview["trail"].as_array().unwrap().iter().map(|event| &event["act"]).collect();
-    assert_eq!(acts, ["activated", "held"]);
+    let overview = app.read_console("/slices").await;
+    assert_eq!(column(&overview["trail"], "act"), ["activated", "held"]);
 }
 
 #[tokio::test]
@@ -420,7 +417,7 @@ async fn a_version_belongs_to_one_build_forever() {
     assert_snapshot!(below.refusal(), @"409 build_outdated: Version 0.2.9 is lower than 0.3.0, which is live. To go back to an existing build, roll back; to publish this one, use --force (in the API, force=true).");
     assert_eq!(publish(&app, &build("mfe-loans", "0.3.0-rc.1")).await.failure().1, "build_outdated");
     assert_eq!(versions(&app).await, (json!("0.3.0"), json!("0.2.0")));
-    assert_eq!(app.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await.bytes, b"screen");
+    assert_eq!(app.get("/slices/mfe-loans/0.2.0/screen.js").await.bytes, b"screen");
 }
 
 #[tokio::test]
@@ -435,8 +432,7 @@ async fn of_two_builds_of_one_version_published_at_once_one_is_stored() {
     statuses.sort_unstable();
     assert_eq!((statuses, third.status.as_u16()), ([201, 409], 201));
     let stored = if first.status == 201 { &one } else { &other };
-    let served = app.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await;
-    assert_eq!(served.bytes, stored["screen.js"]);
+    assert_eq!(app.get("/slices/mfe-loans/0.2.0/screen.js").await.bytes, stored["screen.js"]);
 }
 
 // S-33
@@ -495,7 +491,7 @@ async fn an_invalid_build_is_refused_with_a_reason_and_the_live_one_is_unchanged
         failures.push(refused.refusal());
     }
     assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
-    assert_eq!(app.console(Method::GET, "/slices", None).await.json()["trail"], json!([]));
+    assert_eq!(app.read_console("/slices").await["trail"], json!([]));
     assert_snapshot!(failures.join("\n"), @r#"
     422 bad_build: This is not a build of a slice: it has no mf-manifest.json.
     422 bad_build: Its mf-manifest.json can't be read: EOF while parsing an object at line 1 column 1.
@@ -623,11 +619,10 @@ async fn malformed_calls_are_refused() {
         ("loans", "0.1.0", "404 slice_not_found"),
         ("mfe-%2e%2e%2fx", "0.1.0", "404 slice_not_found"),
     ] {
-        let refused = activate(&app, name, version).await;
-        assert_eq!(refused.kind(), kind, "{name} {version}");
+        assert_eq!(activate(&app, name, version).await.kind(), kind, "{name} {version}");
     }
     assert_eq!(roll_back(&app, "mfe-nothing").await.failure().0, 404);
-    let body = app.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"to": 1}))).await;
+    let body = app.console(Method::POST, "/slices/mfe-loans/activate", json!({"to": 1})).await;
     assert_eq!(body.failure().0, 422);
     assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
 }
@@ -649,8 +644,8 @@ async fn a_build_for_an_older_shell_does_not_go_live_in_a_newer_one() {
 async fn the_page_may_load_slices_only_from_the_configured_origins() {
     let policy = async |options: &[&str]| {
         let (app, _portal) = started_with(options).await;
-        let list = app.call(Method::GET, "/slices.json", None).await.json();
-        let page = app.call(Method::GET, "/", None).await;
+        let list = app.get("/slices.json").await.json();
+        let page = app.get("/").await;
         let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();
         format!("{}\n{policy}", list["portal"])
     };
@@ -701,7 +696,7 @@ async fn the_policy_comes_with_pages_also_when_they_have_not_changed_and_not_wit
 async fn a_page_has_the_policy_of_its_own_portal_also_once_others_have_replaced_it() {
     let (app, portal) = started().await;
     let policy = async || {
-        let page = app.call(Method::GET, "/", None).await;
+        let page = app.get("/").await;
         page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned()
     };
     assert!(!policy().await.contains("'sha384-new'"));
@@ -795,12 +790,10 @@ async fn a_removed_slice_is_back_to_the_bundled_build_or_gone() {
     assert_eq!(remove(&app, "mfe-mistake").await.json()["live"], json!(null));
     assert!(live(&app).await["mfe-mistake"].is_null());
     for path in ["mfe-loans/0.2.0/slice.js", "mfe-mistake/1.0.0/slice.js"] {
-        assert_eq!(app.call(Method::GET, &format!("/slices/{path}"), None).await.status, 404, "{path}");
+        assert_eq!(app.get(&format!("/slices/{path}")).await.status, 404, "{path}");
     }
-    let overview = app.console(Method::GET, "/slices", None).await.json();
-    let names: Vec<&Value> =
-        overview["slices"].as_array().unwrap().iter().map(|slice| &slice["name"]).collect();
-    assert_eq!(names, ["mfe-loans", "mfe-shell"]);
+    let overview = app.read_console("/slices").await;
+    assert_eq!(column(&overview["slices"], "name"), ["mfe-loans", "mfe-shell"]);
     assert_eq!(
         json!(trail(&overview).as_array().unwrap()[..2]),
         json!([
@@ -842,7 +835,7 @@ async fn the_kit_is_served_with_its_gallery_and_its_name_without_version_leads_t
         ("/kit/mfe-kit-9.0.0.tgz", 404, None, ""),
         ("/kit/gallery/missing.js", 404, None, ""),
     ] {
-        let answer = app.call(Method::GET, path, None).await;
+        let answer = app.get(path).await;
         assert_eq!(answer.status, status, "{path}");
         let header = |name| answer.headers.get(name).map(|value| value.to_str().unwrap());
         assert_eq!(header(header::LOCATION), location, "{path}");
@@ -862,7 +855,7 @@ async fn a_slice_is_removed_on_the_command_line_after_a_yes() {
     assert_snapshot!(error_line(&asked), @"mkopo: this removes all published builds of mfe-loans; add --yes to remove them without being asked");
     assert_eq!(versions(&app).await.0, "0.2.0");
     let removed = slice_command(&app, &["remove", "mfe-loans", "--yes"]).await;
-    assert_snapshot!(String::from_utf8_lossy(&removed.stdout), @"mfe-loans is back to 0.1.0.");
+    assert_snapshot!(command_line::printed(removed), @"mfe-loans is back to 0.1.0.");
     assert_eq!(versions(&app).await.0, "0.1.0");
     let again = slice_command(&app, &["remove", "mfe-loans", "--yes"]).await;
     assert_snapshot!(error_line(&again), @"mkopo: mfe-loans has no published build; the one that is bundled with the portal can't be removed.");
@@ -874,14 +867,14 @@ async fn builds_are_listed_as_json() {
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     let listed = slice_command(&app, &["list", "--json"]).await;
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
-    assert_eq!(listed, app.console(Method::GET, "/slices", None).await.json()["slices"]);
+    assert_eq!(listed, app.read_console("/slices").await["slices"]);
 }
 
 #[tokio::test]
 async fn the_list_names_the_console_in_demo_mode_only() {
     let shown = async |options: &[&str]| {
         let app = TestApp::start_with(options).await;
-        app.call(Method::GET, "/slices.json", None).await.json()["portal"]["console"].clone()
+        app.get("/slices.json").await.json()["portal"]["console"].clone()
     };
     assert_eq!(shown(&["--listen", "0.0.0.0:9000"]).await, "http://127.0.0.1:9001");
     assert_eq!(shown(&["--console-listen", "127.0.0.2:7000"]).await, "http://127.0.0.2:7000");

@@ -2,151 +2,128 @@
 
 use std::{collections::BTreeSet, fmt::Write, time::Instant};
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use console::stories::{Stories, Story, schema};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{Browser, cookie_of, csrf, get, html, post, words},
-    command_line::{self, mkopo},
-    sandboxes::Given,
+    browser::{Browser, html, words},
+    command_line::{self, mkopo, printed},
     slices,
-    test_app::{TestApp, request, wait_until},
+    test_app::{TestApp, column, wait_until},
 };
 
 const SHIPPED: [&str; 6] =
     ["first-payout", "lost-answer", "next-day", "refused", "slice-breaks", "two-people"];
 
-/// A sandbox that tells a story.
-struct Told<'a> {
-    given: Given<'a>,
-    app: &'a TestApp,
+/// A sandbox that tells a story of the server.
+async fn begin(app: &TestApp, story: &str) -> TestApp {
+    app.make_sandbox(json!({"story": story})).await
 }
 
-impl<'a> Told<'a> {
-    async fn begin(app: &'a TestApp, story: &str) -> Self {
-        Self { given: Given::make(app, json!({"story": story})).await, app }
-    }
+/// Does the act of the next step.
+async fn next(told: &TestApp) {
+    told.set_console(Method::POST, "/story/next", None).await;
+}
 
-    async fn story(&self) -> Value {
-        let answer = self.given.console(Method::GET, "/story", None).await;
-        assert_eq!(answer.status, StatusCode::OK);
-        answer.json()
-    }
+/// Waits until `number` steps are done.
+async fn done(told: &TestApp, number: usize) {
+    wait_until(&format!("{number} steps are done"), async || {
+        let story = told.read_console("/story").await;
+        let steps = story["steps"].as_array().unwrap();
+        steps.iter().filter(|step| step["state"] == "done").count() == number
+    })
+    .await;
+}
 
-    /// Does the act of the next step.
-    async fn next(&self) {
-        let answer = self.given.console(Method::POST, "/story/next", None).await;
-        assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.failure());
-    }
+async fn loan(staff: &TestApp, loan_id: &str) -> Value {
+    staff.pending().await.into_iter().find(|loan| loan["loan_id"] == loan_id).unwrap()
+}
 
-    /// Waits until `number` steps are done.
-    async fn done(&self, number: usize) {
-        let mut story = Value::Null;
-        wait_until(&format!("{number} steps are done"), async || {
-            story = self.story().await;
-            let steps = story["steps"].as_array().unwrap();
-            steps.iter().filter(|step| step["state"] == "done").count() == number
-        })
-        .await;
-    }
-
-    async fn loan(&self, session: &str, loan_id: &str) -> Value {
-        let pending = self.given.pending(session).await;
-        pending.into_iter().find(|loan| loan["loan_id"] == loan_id).unwrap()
-    }
-
-    /// Pays a loan out, and returns the status.
-    async fn pay(&self, session: &str, loan_id: &str) -> u16 {
-        let loan = self.loan(session, loan_id).await;
-        let sandbox = self.app.in_sandbox(&self.given.name).await;
-        sandbox.as_time_passes(self.given.disburse(session, &loan)).await.status.as_u16()
-    }
+/// Pays a loan out, and returns the status.
+async fn pay(staff: &TestApp, loan_id: &str) -> u16 {
+    let loan = loan(staff, loan_id).await;
+    staff.as_time_passes_there(staff.disburse(&loan)).await.status.as_u16()
 }
 
 #[tokio::test]
 async fn a_first_payout_is_told_to_its_end() {
     let app = TestApp::start().await;
-    let told = Told::begin(&app, "first-payout").await;
-    told.done(0).await;
-    let session = told.given.sign_in("agent").await;
-    told.done(1).await;
-    assert_eq!(told.pay(&session, "LN-WANJIRU").await, 200);
-    told.done(3).await;
+    let told = begin(&app, "first-payout").await;
+    done(&told, 0).await;
+    let agent = told.sign_in("agent").await;
+    done(&told, 1).await;
+    assert_eq!(pay(&agent, "LN-WANJIRU").await, 200);
+    done(&told, 3).await;
 }
 
 #[tokio::test]
 async fn a_refusal_and_its_reason_are_told_to_the_end() {
     let app = TestApp::start().await;
-    let told = Told::begin(&app, "refused").await;
-    let session = told.given.sign_in("agent").await;
-    let found = &told.story().await["steps"][0]["found"];
+    let told = begin(&app, "refused").await;
+    let agent = told.sign_in("agent").await;
+    let found = &told.read_console("/story").await["steps"][0]["found"];
     assert_eq!(*found, json!(["Loan LN-OTIENO has no record."]));
-    assert_eq!(told.pay(&session, "LN-OTIENO").await, 422);
-    told.done(2).await;
-    assert_eq!(told.pay(&session, "LN-OTIENO").await, 200);
-    told.done(4).await;
+    assert_eq!(pay(&agent, "LN-OTIENO").await, 422);
+    done(&told, 2).await;
+    assert_eq!(pay(&agent, "LN-OTIENO").await, 200);
+    done(&told, 4).await;
 }
 
 #[tokio::test]
 async fn a_lost_answer_is_told_to_its_end() {
     let app = TestApp::start().await;
-    let told = Told::begin(&app, "lost-answer").await;
-    let session = told.given.sign_in("agent").await;
-    let clock = async || told.given.console(Method::GET, "/clock", None).await.json();
+    let told = begin(&app, "lost-answer").await;
+    let agent = told.sign_in("agent").await;
+    let clock = async || told.read_console("/clock").await;
     let before = clock().await;
     // Not before its turn.
-    told.next().await;
+    next(&told).await;
     assert_eq!(clock().await, before);
-    told.done(0).await;
-    assert_eq!(told.pay(&session, "LN-AMINA").await, 202);
-    told.done(1).await;
-    assert_eq!(told.story().await["steps"][1]["act"], "Set the clock.");
-    told.next().await;
-    told.done(3).await;
+    done(&told, 0).await;
+    assert_eq!(pay(&agent, "LN-AMINA").await, 202);
+    done(&told, 1).await;
+    assert_eq!(told.read_console("/story").await["steps"][1]["act"], "Set the clock.");
+    next(&told).await;
+    done(&told, 3).await;
 }
 
 #[tokio::test]
 async fn the_day_after_is_told_to_its_end() {
     let app = TestApp::start().await;
-    let told = Told::begin(&app, "next-day").await;
-    let session = told.given.sign_in("agent").await;
-    assert_eq!(told.pay(&session, "LN-NJERI-1").await, 200);
-    assert_eq!(told.pay(&session, "LN-NJERI-2").await, 200);
-    assert_eq!(told.pay(&session, "LN-NJERI-3").await, 422);
-    told.done(3).await;
-    told.next().await;
-    let session = told.given.sign_in("agent").await;
-    assert_eq!(told.pay(&session, "LN-NJERI-3").await, 200);
-    told.done(4).await;
+    let told = begin(&app, "next-day").await;
+    let agent = told.sign_in("agent").await;
+    assert_eq!(pay(&agent, "LN-NJERI-1").await, 200);
+    assert_eq!(pay(&agent, "LN-NJERI-2").await, 200);
+    assert_eq!(pay(&agent, "LN-NJERI-3").await, 422);
+    done(&told, 3).await;
+    next(&told).await;
+    let agent = told.sign_in("agent").await;
+    assert_eq!(pay(&agent, "LN-NJERI-3").await, 200);
+    done(&told, 4).await;
 }
 
 #[tokio::test]
 async fn two_people_at_once_are_told_to_the_end_on_live_screens() {
     let app = TestApp::start().await;
-    let told = Told::begin(&app, "two-people").await;
-    let (agent, supervisor) = (told.given.sign_in("agent").await, told.given.sign_in("supervisor").await);
-    let profile = |given: &Given<'_>, session: &str| {
-        app.send(given.to(request(Method::GET, "/api/v1/profile", Some(session), None)))
-    };
-    assert_eq!(profile(&told.given, &agent).await.status, StatusCode::OK);
-    let loan = told.loan(&agent, "LN-KIPTOO").await;
-    let both =
-        async { tokio::join!(told.given.disburse(&agent, &loan), told.given.disburse(&supervisor, &loan)) };
-    let (first, second) = app.in_sandbox(&told.given.name).await.as_time_passes(both).await;
+    let told = begin(&app, "two-people").await;
+    let (agent, supervisor) = (told.sign_in("agent").await, told.sign_in("supervisor").await);
+    let profile = async |staff: &TestApp| staff.get("/api/v1/profile").await.status;
+    assert_eq!(profile(&agent).await, 200);
+    let loan = loan(&agent, "LN-KIPTOO").await;
+    let both = async { tokio::join!(agent.disburse(&loan), supervisor.disburse(&loan)) };
+    let (first, second) = told.as_time_passes_there(Box::pin(both)).await;
     let statuses = BTreeSet::from([first.status.as_u16(), second.status.as_u16()]);
     assert_eq!(statuses, BTreeSet::from([200, 409]));
-    told.done(4).await;
+    done(&told, 4).await;
 
     // The screens of all others are as specified.
-    assert_eq!(app.sign_in("agent").await.get("/api/v1/profile").await.status, StatusCode::NOT_FOUND);
-    let other = Given::make(&app, json!({})).await;
-    let session = other.sign_in("agent").await;
-    assert_eq!(profile(&other, &session).await.status, StatusCode::NOT_FOUND);
-    let lively = Given::make(&app, json!({"screens": "live"})).await;
-    let session = lively.sign_in("agent").await;
-    assert_eq!(profile(&lively, &session).await.status, StatusCode::OK);
+    let other = app.make_sandbox(json!({})).await;
+    let lively = app.make_sandbox(json!({"screens": "live"})).await;
+    assert_eq!(profile(&app.sign_in("agent").await).await, 404);
+    assert_eq!(profile(&other.sign_in("agent").await).await, 404);
+    assert_eq!(profile(&lively.sign_in("agent").await).await, 200);
 }
 
 #[tokio::test]
@@ -155,23 +132,17 @@ async fn a_slice_breaks_in_its_sandbox_only() {
     let story = "title: The loans break\nbreaks: [mfe-loans]\nsteps: [{ say: Look. }]\n";
     std::fs::write(folder.path().join("loans-break.yaml"), story).unwrap();
     let (app, _portal) = slices::started_with(&["--stories", folder.path().to_str().unwrap()]).await;
-    let told = Told::begin(&app, "loans-break").await;
-    let versions = async |sandbox: Option<&Given<'_>>| {
-        let answer = match sandbox {
-            Some(given) => given.call(Method::GET, "/slices.json", None, None).await,
-            None => app.call(Method::GET, "/slices.json", None).await,
-        };
-        let listed = answer.json();
-        listed["slices"]["mfe-loans"]["version"].as_str().map(str::to_owned)
+    let told = begin(&app, "loans-break").await;
+    let version = async |given: &TestApp| {
+        given.get("/slices.json").await.json()["slices"]["mfe-loans"]["version"].clone()
     };
-    assert_eq!(versions(Some(&told.given)).await.as_deref(), Some("0.1.1-breaks"));
-    assert_eq!(versions(None).await.as_deref(), Some("0.1.0"));
+    assert_eq!(version(&told).await, "0.1.1-breaks");
+    assert_eq!(version(&app).await, "0.1.0");
 
     // The same build breaks when the story begins again.
-    let session = told.given.sign_in("agent").await;
-    let again = told.given.call(Method::POST, "/story/again", Some(&session), None).await;
-    assert_eq!(again.status, StatusCode::OK);
-    assert_eq!(versions(Some(&told.given)).await.as_deref(), Some("0.1.1-breaks"));
+    let agent = told.sign_in("agent").await;
+    assert_eq!(agent.post("/story/again", None).await.status, 200);
+    assert_eq!(version(&told).await, "0.1.1-breaks");
 }
 
 #[tokio::test]
@@ -182,15 +153,13 @@ async fn a_story_that_the_server_allows_no_more_does_not_begin_again_and_loses_n
         "retry_attempts": 3,
     });
     let story = json!({"title": "Long", "settings": settings, "steps": [{"say": "Look."}]});
-    let given = Given::make(&app, json!({"story": story})).await;
-    let (name, token) = (given.name.clone(), given.token.clone());
+    let given = app.make_sandbox(json!({"story": story})).await;
     let app = app.restart_with(&["--session-minutes", "30"]).await;
-    let given = Given::known(&app, &name, &token);
-    let session = given.sign_in("agent").await;
-    let again = given.call(Method::POST, "/story/again", Some(&session), None).await;
+    let given = app.given(&given.name, &given.console_token);
+    let agent = given.sign_in("agent").await;
+    let again = agent.post("/story/again", None).await;
     assert_eq!(again.refusal(), "422 invalid_request: session_minutes must be from 5 to 30.");
-    let still = given.call(Method::GET, "/story/told", Some(&session), None).await;
-    assert_eq!(still.json()["story"]["title"], "Long");
+    assert_eq!(agent.get("/story/told").await.json()["story"]["title"], "Long");
 }
 
 #[tokio::test]
@@ -198,46 +167,44 @@ async fn two_people_who_do_the_same_step_do_it_once() {
     let app = TestApp::start().await;
     let step = json!({"say": "A day passes.", "act": {"clock": {"advance": "1m"}}});
     let story = json!({"title": "Two clicks", "steps": [step, step, step]});
-    let told = Told { given: Given::make(&app, json!({"story": story})).await, app: &app };
-    let session = told.given.sign_in("agent").await;
+    let told = app.make_sandbox(json!({"story": story})).await;
+    let agent = told.sign_in("agent").await;
     let next = async |body: Option<Value>| {
-        let answer = told.given.call(Method::POST, "/story/next", Some(&session), body).await;
-        assert_eq!(answer.status, StatusCode::OK);
+        assert_eq!(agent.post("/story/next", body).await.status, 200);
     };
     for _ in 0..2 {
         next(Some(json!({"step": 0}))).await;
     }
-    told.done(1).await;
+    done(&told, 1).await;
     next(None).await;
-    told.done(2).await;
+    done(&told, 2).await;
 }
 
 #[tokio::test]
 async fn a_story_begins_the_same_byte_for_byte_whether_it_is_told_or_done_by_calls() {
     let app = TestApp::start().await;
-    let both = async |given: &Given<'_>| {
-        let session = given.sign_in("agent").await;
+    let both = async |given: &TestApp| {
+        let agent = given.sign_in("agent").await;
         let mut bodies = Vec::new();
         for list in ["/api/v1/disbursements/pending", "/api/v1/disbursement-records"] {
-            bodies.push(given.call(Method::GET, list, Some(&session), None).await.bytes);
+            bodies.push(agent.get(list).await.bytes);
         }
         bodies
     };
     let now = "2026-11-14T12:00:00.000Z";
-    let told = Told::begin(&app, "next-day").await;
-    let begun = both(&told.given).await;
+    let told = begin(&app, "next-day").await;
+    let begun = both(&told).await;
     assert!(begun.iter().all(|body| body.len() > 1000));
-    assert_eq!(both(&Told::begin(&app, "next-day").await.given).await, begun);
+    assert_eq!(both(&begin(&app, "next-day").await).await, begun);
 
-    let by_calls = Given::make(&app, json!({"seed": 1, "now": now})).await;
+    let by_calls = app.make_sandbox(json!({"seed": 1, "now": now})).await;
     for (number, amount) in [(1, 250_000), (2, 250_000), (3, 20_000)] {
         let loan = json!({
             "loan_id": format!("LN-NJERI-{number}"), "customer_id": "CUS-NJERI", "customer_first_name": "Njeri",
             "customer_last_name": "Mwangi", "customer_phone_number": "+254712000205",
             "total_loan_amount": amount,
         });
-        let approved = by_calls.console(Method::POST, "/loans", Some(json!({"loan": loan}))).await;
-        assert_eq!(approved.status, StatusCode::CREATED);
+        assert_eq!(by_calls.console(Method::POST, "/loans", json!({"loan": loan})).await.status, 201);
     }
     assert_eq!(both(&by_calls).await, begun);
 }
@@ -249,9 +216,9 @@ async fn all_of_a_story_is_there_or_nothing_is_made() {
     std::fs::write(folder.path().join("held.yaml"), story).unwrap();
     let app = TestApp::start_with(&["--stories", folder.path().to_str().unwrap()]).await;
     let wish = json!({"name": "held", "story": "held"});
-    let refused = app.console(Method::POST, "/sandboxes", Some(wish)).await;
+    let refused = app.console(Method::POST, "/sandboxes", wish).await;
     assert_eq!(refused.refusal(), "422 invalid_request: There is no slice mfe-loans.");
-    assert_eq!(app.console(Method::GET, "/sandboxes/held", None).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(app.console(Method::GET, "/sandboxes/held", None).await.status, 404);
 
     for (wish, text) in [
         (json!({"story": "no-such"}), "There is no story with this name."),
@@ -260,7 +227,7 @@ async fn all_of_a_story_is_there_or_nothing_is_made() {
             "story sets seed, now, frozen and screens, and has no recording: leave them out.",
         ),
     ] {
-        let refused = app.console(Method::POST, "/sandboxes", Some(wish)).await;
+        let refused = app.console(Method::POST, "/sandboxes", wish).await;
         assert_eq!(refused.refusal(), format!("422 invalid_request: {text}"));
     }
 }
@@ -269,13 +236,12 @@ async fn all_of_a_story_is_there_or_nothing_is_made() {
 async fn a_whole_story_can_be_given_in_place_of_a_name() {
     let app = TestApp::start().await;
     let story = json!({"title": "Mine", "loans": [{"loan_id": "LN-MINE"}], "steps": [{"say": "Look."}]});
-    let given = Given::make(&app, json!({"story": story})).await;
-    let told = Told { given, app: &app };
-    assert_eq!(told.story().await["title"], "Mine");
-    let session = told.given.sign_in("agent").await;
-    told.loan(&session, "LN-MINE").await;
+    let told = app.make_sandbox(json!({"story": story})).await;
+    assert_eq!(told.read_console("/story").await["title"], "Mine");
+    let agent = told.sign_in("agent").await;
+    loan(&agent, "LN-MINE").await;
     let wrong = json!({"story": {"title": "Mine", "steps": []}});
-    let refused = app.console(Method::POST, "/sandboxes", Some(wrong)).await;
+    let refused = app.console(Method::POST, "/sandboxes", wrong).await;
     assert_eq!(refused.failure().2, "A story has at least one step.");
 }
 
@@ -549,22 +515,19 @@ async fn the_command_checks_files_and_makes_a_sandbox_that_tells_a_story() {
     let bad = folder.path().join("bad.yaml");
     std::fs::write(&bad, "title: Wrong\nsteps: [{ say: 1, sing: 2 }]\n").unwrap();
     let check = |files: &[&str]| mkopo().args(["story", "check"]).args(files).output().unwrap();
-    assert!(check(&[&good]).status.success());
+    printed(check(&[&good]));
     let checked = check(&[&good, bad.to_str().unwrap()]);
     assert_eq!(command_line::error_line(&checked), "mkopo: 1 of 2 files can't be read");
-    let printed = String::from_utf8_lossy(&checked.stdout).replace(&good, "refused.yaml");
-    assert_snapshot!(printed, @"
+    let said = String::from_utf8_lossy(&checked.stdout).replace(&good, "refused.yaml");
+    assert_snapshot!(said, @"
     refused.yaml: A refusal and its reason
     bad.yaml:2: steps[0]: unknown field `sing`, expected one of `say`, `act`, `expect`
     ");
 
     let app = TestApp::start().await;
-    let made = command_line::command(&app, &["sandbox", "add", "told", "--story", "refused"]).await;
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let listed = app.console(Method::GET, "/stories", None).await.json();
-    let names: Vec<&str> =
-        listed["stories"].as_array().unwrap().iter().map(|story| story["name"].as_str().unwrap()).collect();
-    assert_eq!(names, SHIPPED);
+    printed(command_line::command(&app, &["sandbox", "add", "told", "--story", "refused"]).await);
+    let listed = app.read_console("/stories").await;
+    assert_eq!(column(&listed["stories"], "name"), SHIPPED);
 }
 
 #[tokio::test]
@@ -577,26 +540,24 @@ async fn the_page_of_stories_lists_them_and_shows_how_far_one_has_come() {
     assert!(listed.contains("6 stories"), "{listed}");
     assert!(listed.contains("bad.yaml:2: A story has at least one step."), "{listed}");
     let made = browser.send("/console/stories", "begin", &[("story", "lost-answer")]).await;
-    assert_eq!(made.status, StatusCode::OK);
+    assert_eq!(made.status, 200);
     let (_, token) = html(&made).split_once("id=\"sandbox-token\">").unwrap();
     let token = token.split('<').next().unwrap();
     let name = words(&made).split(" is made.").next().unwrap().rsplit(' ').next().unwrap().to_owned();
-    let told = Told { given: Given::known(&app, &name, token), app: &app };
+    let told = app.given(&name, token);
 
-    let sign_in = post("/console/sign-in", None, &[("token", token)]);
-    let cookie = cookie_of(&told.given.send(sign_in).await);
-    let session = told.given.sign_in("agent").await;
-    assert_eq!(told.pay(&session, "LN-AMINA").await, 202);
-    let page = told.given.send(get("/console/stories", Some(&cookie))).await;
+    let browser = Browser::sign_in(&told).await;
+    let agent = told.sign_in("agent").await;
+    assert_eq!(pay(&agent, "LN-AMINA").await, 202);
+    let page = browser.get("/console/stories").await;
     assert!(words(&page).contains("Next A minute passes"), "{}", words(&page));
     assert!(!words(&page).contains("Make a sandbox"), "the token of a sandbox makes none");
-    let csrf = csrf(&page);
-    let meant = |step| [("csrf", csrf.as_str()), ("act", "next"), ("step", step)];
-    let done_before = post("/console/stories", Some(&cookie), &meant("0"));
-    assert_eq!(told.given.send(done_before).await.status, StatusCode::SEE_OTHER);
-    told.done(1).await;
+    let next = async |step| {
+        assert_eq!(browser.send("/console/stories", "next", &[("step", step)]).await.status, 303);
+    };
+    next("0").await;
+    done(&told, 1).await;
     assert!(html(&page).contains("name=\"step\" value=\"1\""), "{}", html(&page));
-    let next = post("/console/stories", Some(&cookie), &meant("1"));
-    assert_eq!(told.given.send(next).await.status, StatusCode::SEE_OTHER);
-    told.done(3).await;
+    next("1").await;
+    done(&told, 3).await;
 }

@@ -2,19 +2,15 @@
 
 use std::time::Duration;
 
-use axum::{
-    body::Body,
-    http::{Method, Request, StatusCode, header},
-};
+use axum::http::{Method, header};
 use futures::future::join_all;
 use serde_json::{Value, json};
-use worlds::sandboxes;
 
 use crate::{
     browser::{Browser, html},
     command_line::{self, mkopo},
-    sandboxes::Given,
-    test_app::{Answer, TestApp, payout, request, wait_until, with_headers},
+    sandboxes::tend,
+    test_app::{Answer, TestApp, request, wait_until, with_headers},
 };
 
 /// A link for guests.
@@ -26,8 +22,8 @@ struct Link<'a> {
 
 impl<'a> Link<'a> {
     async fn make(app: &'a TestApp, new: Value) -> Self {
-        let made = app.console(Method::POST, "/story-links", Some(new)).await;
-        assert_eq!(made.status, StatusCode::CREATED);
+        let made = app.console(Method::POST, "/story-links", new).await;
+        assert_eq!(made.status, 201);
         let made = made.json();
         let url = made["url"].as_str().unwrap();
         let path = url.strip_prefix("http://127.0.0.1:8080").unwrap().to_owned();
@@ -35,7 +31,7 @@ impl<'a> Link<'a> {
     }
 
     async fn page(&self) -> Answer {
-        self.app.call(Method::GET, &self.path, None).await
+        self.app.get(&self.path).await
     }
 
     async fn press(&self) -> Answer {
@@ -43,72 +39,49 @@ impl<'a> Link<'a> {
     }
 
     /// Opens it, and enters the sandbox.
-    async fn guest(&self) -> Guest<'a> {
+    async fn guest(&self) -> TestApp {
         let opened = self.press().await;
-        assert_eq!(opened.status, StatusCode::SEE_OTHER);
-        Guest::enter(self.app, opened.headers[header::LOCATION].to_str().unwrap()).await
+        assert_eq!(opened.status, 303);
+        enter(self.app, opened.headers[header::LOCATION].to_str().unwrap()).await
     }
 }
 
-/// Somebody who entered a sandbox.
-struct Guest<'a> {
-    app: &'a TestApp,
-    host: String,
-    token: String,
-    role: String,
+/// Enters a sandbox at the address that a guest got.
+async fn enter(app: &TestApp, url: &str) -> TestApp {
+    let (origin, code) = url.split_once("/enter#").unwrap();
+    let host = origin.strip_prefix("http://").unwrap();
+    let sandbox = app.given(host.split('.').next().unwrap(), "");
+    let entered = enter_by_code(&sandbox, code).await;
+    sandbox.with(entered.json()["user"]["token"].as_str().unwrap())
 }
 
-impl<'a> Guest<'a> {
-    async fn enter(app: &'a TestApp, url: &str) -> Self {
-        let (origin, code) = url.split_once("/enter#").unwrap();
-        let host = origin.strip_prefix("http://").unwrap().to_owned();
-        let entered = enter(app, &host, code).await;
-        assert_eq!(entered.status, StatusCode::OK);
-        let user = &entered.json()["user"];
-        let text = |field: &str| user[field].as_str().unwrap().to_owned();
-        Self { app, host, token: text("token"), role: text("role") }
-    }
-
-    async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
-        self.send(request(method, path, Some(&self.token), body)).await
-    }
-
-    /// Sends a call to the sandbox.
-    async fn send(&self, call: Request<Body>) -> Answer {
-        self.app.send(with_headers(call, &[("host", &self.host)])).await
-    }
-
-    async fn told(&self) -> Value {
-        let told = self.call(Method::GET, "/story/told", None).await;
-        assert_eq!(told.status, StatusCode::OK);
-        told.json()
-    }
-
-    /// The loan of the story that waits.
-    async fn loan(&self, loan_id: &str) -> Option<Value> {
-        let pending = self.call(Method::GET, "/api/v1/disbursements/pending", None).await.json();
-        pending.as_array().unwrap().iter().find(|loan| loan["loan_id"] == loan_id).cloned()
-    }
-
-    async fn pay(&self, loan_id: &str) -> u16 {
-        let loan = self.loan(loan_id).await.unwrap();
-        let sandbox = self.app.in_sandbox(self.host.split('.').next().unwrap()).await;
-        sandbox.as_time_passes(self.send(payout(&self.token, &loan))).await.status.as_u16()
-    }
+async fn enter_by_code(sandbox: &TestApp, code: &str) -> Answer {
+    let call = request(Method::POST, "/story/enter", None, json!({"code": code}));
+    let host = format!("{}.localhost:8080", sandbox.name);
+    sandbox.send(with_headers(call, &[("host", &host), ("origin", &format!("http://{host}"))])).await
 }
 
-async fn enter(app: &TestApp, host: &str, code: &str) -> Answer {
-    let call = request(Method::POST, "/story/enter", None, Some(json!({"code": code})));
-    app.send(with_headers(call, &[("host", host), ("origin", &format!("http://{host}"))])).await
+async fn role(guest: &TestApp) -> Value {
+    guest.get("/api/v1/auth/me").await.json()["role"].clone()
+}
+
+async fn story_of(guest: &TestApp) -> Value {
+    guest.get("/story/told").await.json()
+}
+
+/// The loan of the story that waits.
+async fn loan(guest: &TestApp, loan_id: &str) -> Option<Value> {
+    guest.pending().await.into_iter().find(|loan| loan["loan_id"] == loan_id)
+}
+
+async fn pay(guest: &TestApp, loan_id: &str) -> u16 {
+    let loan = loan(guest, loan_id).await.unwrap();
+    guest.as_time_passes_there(guest.disburse(&loan)).await.status.as_u16()
 }
 
 /// The number of sandboxes, besides `main`.
 async fn count(app: &TestApp) -> usize {
-    app.console(Method::GET, "/sandboxes", None).await.json().as_array().unwrap().len() - 1
-}
-
-async fn tend(app: &TestApp) {
-    sandboxes::tend(&app.sandbox.server).await.unwrap();
+    app.read_console("/sandboxes").await.as_array().unwrap().len() - 1
 }
 
 #[tokio::test]
@@ -118,37 +91,36 @@ async fn who_opens_a_link_gets_a_sandbox_of_their_own_and_is_signed_in_there() {
     // A chat program that shows what is behind an address opens it, too.
     for _ in 0..3 {
         let page = link.page().await;
-        assert_eq!(page.status, StatusCode::OK);
+        assert_eq!(page.status, 200);
         assert!(html(&page).contains("A refusal and its reason"), "{}", html(&page));
         assert_eq!(page.headers["x-robots-tag"], "noindex");
     }
     assert_eq!(count(&app).await, 0);
 
     let guest = link.guest().await;
-    assert_eq!((guest.role.as_str(), count(&app).await), ("agent", 1));
-    let told = guest.told().await;
+    assert_eq!((role(&guest).await, count(&app).await), (json!("agent"), 1));
+    let told = story_of(&guest).await;
     assert_eq!(told["story"]["steps"][0]["state"], "next");
     assert_eq!(
         (&told["may_keep"], &told["may_go_on"], &told["invitations"]),
         (&json!(true), &json!(false), &json!([]))
     );
-    assert_eq!(guest.pay("LN-OTIENO").await, 422);
-    wait_until("two steps are done", async || guest.told().await["story"]["steps"][2]["state"] == "next")
+    assert_eq!(pay(&guest, "LN-OTIENO").await, 422);
+    wait_until("two steps are done", async || story_of(&guest).await["story"]["steps"][2]["state"] == "next")
         .await;
     // A guest has no password: this address is the way back.
     let own = told["own_url"].as_str().unwrap();
-    assert_eq!(Guest::enter(&app, own).await.role, "agent");
-    let list = guest.call(Method::GET, "/slices.json", None).await.json();
+    assert_eq!(role(&enter(&app, own).await).await, "agent");
+    let list = guest.get("/slices.json").await.json();
     assert_eq!(list["portal"]["story"], true);
 
     // Nothing of it is anywhere else.
     let agent = app.sign_in("agent").await;
     assert!(agent.pending().await.iter().all(|loan| loan["loan_id"] != "LN-OTIENO"));
     assert_eq!(agent.get("/story/told").await.failure().1, "no_story");
-    let of_main = app.call(Method::GET, "/slices.json", None).await.json();
+    let of_main = app.get("/slices.json").await.json();
     assert_eq!(of_main["portal"]["story"], Value::Null);
-    let console = guest.call(Method::GET, "/console/api/clock", None).await;
-    assert_eq!(console.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(guest.get("/console/api/clock").await.status, 401);
 }
 
 #[tokio::test]
@@ -161,7 +133,7 @@ async fn a_link_that_makes_no_sandbox_says_why() {
     let guest = revoked.guest().await;
     let unknown = Link { app: &app, id: String::new(), path: "/open/0123456789abcdef".to_owned() };
     let path = format!("/story-links/{}", revoked.id);
-    assert_eq!(app.console(Method::DELETE, &path, None).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(app.console(Method::DELETE, &path, None).await.status, 204);
     assert_eq!(app.console(Method::DELETE, &path, None).await.failure().1, "link_not_found");
     app.clock.advance(Duration::from_mins(61));
     let unreadable = Link { app: &app, id: String::new(), path: "/open/%ff".to_owned() };
@@ -178,7 +150,7 @@ async fn a_link_that_makes_no_sandbox_says_why() {
         }
     }
     // What it has made stays.
-    assert_eq!(guest.told().await["story"]["name"], "refused");
+    assert_eq!(story_of(&guest).await["story"]["name"], "refused");
 }
 
 #[tokio::test]
@@ -186,9 +158,9 @@ async fn a_link_makes_as_many_sandboxes_as_it_says_however_many_open_it_at_once(
     let app = TestApp::start().await;
     let link = Link::make(&app, json!({"story": "first-payout", "worlds": 3})).await;
     let pressed = join_all((0..40).map(|_| link.press())).await;
-    let opened = pressed.iter().filter(|answer| answer.status == StatusCode::SEE_OTHER).count();
+    let opened = pressed.iter().filter(|answer| answer.status == 303).count();
     assert_eq!((opened, count(&app).await), (3, 3));
-    let listed = app.console(Method::GET, "/story-links", None).await.json();
+    let listed = app.read_console("/story-links").await;
     assert_eq!(listed[0]["made"], 3);
 }
 
@@ -199,13 +171,13 @@ async fn a_double_click_opens_one_sandbox() {
     let page = link.page().await;
     let action = html(&page).split("action=\"").nth(1).unwrap().split('"').next().unwrap();
     let path = format!("{}{action}", link.path);
-    let click = || app.call(Method::POST, &path, None);
+    let click = || app.post(&path, None);
     let (first, second) = tokio::join!(click(), click());
-    assert_eq!(first.status, StatusCode::SEE_OTHER);
+    assert_eq!(first.status, 303);
     assert_eq!(first.headers[header::LOCATION], second.headers[header::LOCATION]);
     assert_eq!(count(&app).await, 1);
     app.clock.advance(Duration::from_mins(1));
-    assert_eq!(click().await.status, StatusCode::GONE);
+    assert_eq!(click().await.status, 410);
 }
 
 /// Anybody can send any text there, and as much as an address has room for.
@@ -215,7 +187,7 @@ async fn what_is_no_page_of_a_link_is_not_remembered() {
     let link = Link::make(&app, json!({"story": "first-payout", "worlds": 2})).await;
     let path = format!("{}?{}", link.path, "x".repeat(1000));
     for sandboxes in [1, 2] {
-        assert_eq!(app.call(Method::POST, &path, None).await.status, StatusCode::SEE_OTHER);
+        assert_eq!(app.post(&path, None).await.status, 303);
         assert_eq!(count(&app).await, sandboxes);
     }
 }
@@ -226,9 +198,9 @@ async fn a_full_server_takes_nothing_off_a_link() {
     let link = Link::make(&app, json!({"story": "first-payout", "worlds": 5})).await;
     link.guest().await;
     let refused = link.press().await;
-    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.status, 503);
     assert!(html(&refused).contains("All places are taken"));
-    assert_eq!(app.console(Method::GET, "/story-links", None).await.json()[0]["made"], 1);
+    assert_eq!(app.read_console("/story-links").await[0]["made"], 1);
 }
 
 #[tokio::test]
@@ -240,12 +212,12 @@ async fn a_link_to_a_story_that_can_not_begin_is_not_made_or_says_so_and_loses_n
     let link = Link::make(&app, json!({"story": "held"})).await;
     std::fs::write(&file, "title: Held\nslices: { mfe-loans: 9.9.9 }\nsteps: [{ say: Look. }]\n").unwrap();
     let refused = link.press().await;
-    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(refused.status, 422);
     assert!(html(&refused).contains("This story can't begin"), "{}", html(&refused));
-    assert_eq!(app.console(Method::GET, "/story-links", None).await.json()[0]["made"], 0);
+    assert_eq!(app.read_console("/story-links").await[0]["made"], 0);
     assert_eq!(count(&app).await, 0);
 
-    let another = app.console(Method::POST, "/story-links", Some(json!({"story": "held"}))).await;
+    let another = app.console(Method::POST, "/story-links", json!({"story": "held"})).await;
     assert_eq!(another.refusal(), "422 invalid_request: There is no build 9.9.9 of mfe-loans.");
 }
 
@@ -255,7 +227,7 @@ async fn a_story_without_a_seed_can_be_entered_outside_demo_mode_too() {
     std::fs::write(folder.path().join("plain.yaml"), "title: Plain\nsteps: [{ say: Look. }]\n").unwrap();
     let stories = folder.path().to_str().unwrap();
     let app = TestApp::start_with(&["--demo", "false", "--sandboxes", "5", "--stories", stories]).await;
-    assert_eq!(Link::make(&app, json!({"story": "plain"})).await.guest().await.role, "agent");
+    assert_eq!(role(&Link::make(&app, json!({"story": "plain"})).await.guest().await).await, "agent");
 }
 
 #[tokio::test]
@@ -263,24 +235,23 @@ async fn two_people_in_one_sandbox_see_what_the_other_does() {
     let app = TestApp::start().await;
     let link = Link::make(&app, json!({"story": "first-payout", "roles": ["agent", "supervisor"]})).await;
     let agent = link.guest().await;
-    let invitations = agent.told().await["invitations"].clone();
+    let invitations = story_of(&agent).await["invitations"].clone();
     assert_eq!(invitations[0]["role"], "supervisor");
-    let supervisor = Guest::enter(&app, invitations[0]["url"].as_str().unwrap()).await;
-    assert_eq!(supervisor.role, "supervisor");
-    assert_eq!(agent.pay("LN-WANJIRU").await, 200);
-    assert_eq!(supervisor.loan("LN-WANJIRU").await, None);
+    let supervisor = enter(&app, invitations[0]["url"].as_str().unwrap()).await;
+    assert_eq!(role(&supervisor).await, "supervisor");
+    assert_eq!(pay(&agent, "LN-WANJIRU").await, 200);
+    assert_eq!(loan(&supervisor, "LN-WANJIRU").await, None);
     assert_eq!(count(&app).await, 1);
-    assert_eq!(supervisor.told().await["invitations"][0]["role"], "agent");
+    assert_eq!(story_of(&supervisor).await["invitations"][0]["role"], "agent");
 
     // The code of one sandbox opens no other, and no other role.
     let (_, code) = invitations[0]["url"].as_str().unwrap().split_once('#').unwrap();
     let other = Link::make(&app, json!({"story": "first-payout"})).await.guest().await;
     for wrong in [code.to_owned(), code.replace("supervisor", "admin"), "agent.".to_owned(), "x".repeat(90)] {
-        assert_eq!(enter(&app, &other.host, &wrong).await.failure().1, "no_entry", "{wrong}");
+        assert_eq!(enter_by_code(&other, &wrong).await.failure().1, "no_entry", "{wrong}");
     }
-    let untold = Given::make(&app, json!({"name": "untold"})).await;
-    let host = format!("{}.localhost:8080", untold.name);
-    assert_eq!(enter(&app, &host, code).await.failure().1, "no_story");
+    let untold = app.make_sandbox(json!({"name": "untold"})).await;
+    assert_eq!(enter_by_code(&untold, code).await.failure().1, "no_story");
 }
 
 #[tokio::test]
@@ -291,28 +262,26 @@ async fn a_sandbox_of_a_link_goes_after_its_time_though_it_is_used_and_can_be_ke
     for _ in 0..5 {
         app.clock.advance(Duration::from_mins(10));
         tend(&app).await;
-        assert_eq!(short.told().await["story"]["name"], "first-payout");
+        assert_eq!(story_of(&short).await["story"]["name"], "first-payout");
     }
-    let told = kept.call(Method::POST, "/story/keep", None).await.json();
+    let told = kept.post("/story/keep", None).await.json();
     assert_eq!((&told["may_keep"], &told["ends_at"]), (&json!(false), &json!("2026-11-21T09:50:00.000Z")));
     app.clock.advance(Duration::from_mins(11));
-    let gone = short.call(Method::GET, "/story/told", None).await;
-    assert_eq!(gone.failure().1, "sandbox_not_found");
+    assert_eq!(short.get("/story/told").await.failure().1, "sandbox_not_found");
     tend(&app).await;
     assert_eq!(count(&app).await, 1);
 
     // Once more changes nothing.
-    let again = kept.call(Method::POST, "/story/keep", None).await.json();
+    let again = kept.post("/story/keep", None).await.json();
     assert_eq!(again["ends_at"], "2026-11-21T09:50:00.000Z");
     // It is kept over a restart of the server, too, and goes without a call.
-    let (host, token, role) = (kept.host, kept.token, kept.role);
     let app = app.restart().await;
-    let kept = Guest { app: &app, host, token, role };
+    let kept = app.given(&kept.name, "").with(kept.token());
     assert_eq!(count(&app).await, 1);
     app.clock.advance(Duration::from_hours(24 * 7));
     tend(&app).await;
     assert_eq!(count(&app).await, 0);
-    assert_eq!(kept.call(Method::GET, "/story/told", None).await.failure().1, "sandbox_not_found");
+    assert_eq!(kept.get("/story/told").await.failure().1, "sandbox_not_found");
 }
 
 #[tokio::test]
@@ -321,7 +290,7 @@ async fn a_week_of_guests_leaves_nothing() {
     let link = Link::make(&app, json!({"story": "refused", "worlds": 100, "works_for": "7d"})).await;
     for day in 0..7 {
         for guest in join_all((0..4).map(|_| link.guest())).await {
-            assert_eq!(guest.pay("LN-OTIENO").await, 422, "day {day}");
+            assert_eq!(pay(&guest, "LN-OTIENO").await, 422, "day {day}");
         }
         app.clock.advance(Duration::from_hours(24));
         tend(&app).await;
@@ -335,14 +304,16 @@ async fn a_week_of_guests_leaves_nothing() {
 async fn a_story_begins_again_for_everybody_in_its_sandbox() {
     let app = TestApp::start().await;
     let guest = Link::make(&app, json!({"story": "refused"})).await.guest().await;
-    assert_eq!(guest.pay("LN-OTIENO").await, 422);
-    let again = guest.call(Method::POST, "/story/again", None).await;
-    assert_eq!(again.status, StatusCode::OK);
-    assert_eq!(guest.call(Method::GET, "/story/told", None).await.status, StatusCode::UNAUTHORIZED);
-    let token = again.json()["user"]["token"].as_str().unwrap().to_owned();
-    let guest = Guest { token, ..guest };
-    assert_eq!(guest.told().await["story"]["steps"][0]["found"], json!(["Loan LN-OTIENO has no record."]));
-    assert_eq!(guest.pay("LN-OTIENO").await, 422);
+    assert_eq!(pay(&guest, "LN-OTIENO").await, 422);
+    let again = guest.post("/story/again", None).await;
+    assert_eq!(again.status, 200);
+    assert_eq!(guest.get("/story/told").await.status, 401);
+    let guest = guest.with(again.json()["user"]["token"].as_str().unwrap());
+    assert_eq!(
+        story_of(&guest).await["story"]["steps"][0]["found"],
+        json!(["Loan LN-OTIENO has no record."])
+    );
+    assert_eq!(pay(&guest, "LN-OTIENO").await, 422);
 }
 
 #[tokio::test]
@@ -350,17 +321,15 @@ async fn of_guests_who_begin_a_story_again_at_once_one_does_and_all_are_let_in()
     let app = TestApp::start().await;
     let link = Link::make(&app, json!({"story": "refused", "roles": ["agent", "supervisor"]})).await;
     let agent = link.guest().await;
-    let url = agent.told().await["invitations"][0]["url"].as_str().unwrap().to_owned();
-    let supervisor = Guest::enter(&app, &url).await;
-    assert_eq!(agent.pay("LN-OTIENO").await, 422);
+    let url = story_of(&agent).await["invitations"][0]["url"].as_str().unwrap().to_owned();
+    let supervisor = enter(&app, &url).await;
+    assert_eq!(pay(&agent, "LN-OTIENO").await, 422);
     let guests = [&agent, &supervisor, &agent, &supervisor];
-    let begun = join_all(guests.map(|guest| guest.call(Method::POST, "/story/again", None))).await;
+    let begun = join_all(guests.map(|guest| guest.post("/story/again", None))).await;
     for answer in begun {
-        let user = &answer.json()["user"];
-        let text = |field: &str| user[field].as_str().unwrap().to_owned();
-        let guest = Guest { app: &app, host: agent.host.clone(), token: text("token"), role: text("role") };
-        assert_eq!(guest.told().await["story"]["steps"][0]["state"], "next");
-        assert!(guest.loan("LN-OTIENO").await.is_some());
+        let guest = agent.with(answer.json()["user"]["token"].as_str().unwrap());
+        assert_eq!(story_of(&guest).await["story"]["steps"][0]["state"], "next");
+        assert!(loan(&guest, "LN-OTIENO").await.is_some());
     }
 }
 
@@ -369,14 +338,14 @@ async fn what_a_guest_takes_along_begins_a_demo() {
     let app = TestApp::start_on_file().await;
     let new = json!({"story": "lost-answer", "roles": ["agent", "supervisor"]});
     let guest = Link::make(&app, new).await.guest().await;
-    let invited = guest.told().await["invitations"][0]["url"].as_str().unwrap().to_owned();
-    Guest::enter(&app, &invited).await;
+    let invited = story_of(&guest).await["invitations"][0]["url"].as_str().unwrap().to_owned();
+    enter(&app, &invited).await;
     let of_supervisor = Some(json!({"email": "supervisor@mkopo.test"}));
     let code = guest.call(Method::POST, "/api/v1/auth/request-password-reset", of_supervisor).await;
-    assert_eq!(code.status, StatusCode::OK);
-    assert_eq!(guest.pay("LN-AMINA").await, 202);
-    guest.told().await;
-    let taken = guest.call(Method::GET, "/story/file", None).await;
+    assert_eq!(code.status, 200);
+    assert_eq!(pay(&guest, "LN-AMINA").await, 202);
+    story_of(&guest).await;
+    let taken = guest.get("/story/file").await;
     assert_eq!(taken.headers[header::CONTENT_DISPOSITION], "attachment; filename*=UTF-8''lost-answer.mkopo");
 
     let folder = tempfile::tempdir().unwrap();
@@ -385,12 +354,12 @@ async fn what_a_guest_takes_along_begins_a_demo() {
     // Nothing of it is of the people who were there: not even in pages that are free.
     assert!(!taken.bytes.windows(9).any(|part| part == b"127.0.0.1"));
     let there = TestApp::start_at(&format!("sqlite:{}", file.display()), app.clock.clone()).await;
-    assert_eq!(there.sign_in("agent").await.get("/api/v1/auth/me").await.status, StatusCode::OK);
-    let told = there.console(Method::GET, "/story", None).await.json();
+    assert_eq!(there.sign_in("agent").await.get("/api/v1/auth/me").await.status, 200);
+    let told = there.read_console("/story").await;
     assert_eq!((&told["name"], &told["steps"][0]["state"]), (&json!("lost-answer"), &json!("done")));
     // Whoever was signed in there is not signed in here.
-    assert_eq!(there.with(&guest.token).get("/story/told").await.status, StatusCode::UNAUTHORIZED);
-    let messages = there.console(Method::GET, "/outbox?to=%2B254711000002", None).await.json();
+    assert_eq!(there.with(guest.token()).get("/story/told").await.status, 401);
+    let messages = there.read_console("/outbox?to=%2B254711000002").await;
     assert!(messages[0]["body"].as_str().unwrap().starts_with("•••••• is your Mkopo password reset code"));
     assert_eq!(messages[0]["code"], Value::Null);
 
@@ -410,11 +379,11 @@ async fn openings_are_limited_and_pages_of_other_sites_can_not_open_a_link() {
     let link = Link::make(&app, json!({"story": "refused"})).await;
     let from_elsewhere = request(Method::POST, &link.path, None, None);
     let from_elsewhere = with_headers(from_elsewhere, &[("sec-fetch-site", "cross-site")]);
-    assert_eq!(app.send(from_elsewhere).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(app.send(from_elsewhere).await.status, 403);
     let unknown = Link { app: &app, id: String::new(), path: "/open/guessed".to_owned() };
     let mut limited = 0;
     for _ in 0..305 {
-        limited += usize::from(unknown.press().await.status == StatusCode::TOO_MANY_REQUESTS);
+        limited += usize::from(unknown.press().await.status == 429);
     }
     assert_eq!(limited, 6);
 }
@@ -426,13 +395,13 @@ async fn a_server_without_sandboxes_says_so_on_the_page_of_a_link_and_does_not_u
     let other = app.another_server(&["--sandboxes", "0"]).await;
     link.app = &other;
     for answer in [link.page().await, link.press().await] {
-        assert_eq!(answer.status, StatusCode::MISDIRECTED_REQUEST);
+        assert_eq!(answer.status, 421);
         assert!(html(&answer).contains("This server opens no links"));
     }
     let unknown = Link { app: &other, id: String::new(), path: "/open/0123456789abcdef".to_owned() };
-    assert_eq!(unknown.page().await.status, StatusCode::NOT_FOUND);
+    assert_eq!(unknown.page().await.status, 404);
     link.app = &app;
-    assert_eq!(link.press().await.status, StatusCode::SEE_OTHER);
+    assert_eq!(link.press().await.status, 303);
 }
 
 #[tokio::test]
@@ -448,54 +417,49 @@ async fn a_link_that_makes_no_sense_is_refused_with_the_field() {
         (json!({"story": "refused", "lives_for": "soon"}), "lives_for"),
         (json!({"story": "refused", "works_for": "1s"}), "works_for"),
     ] {
-        let refused = app.console(Method::POST, "/story-links", Some(new.clone())).await;
+        let refused = app.console(Method::POST, "/story-links", new.clone()).await;
         assert_eq!((refused.status.as_u16(), &refused.body()["field"]), (422, &json!(field)), "{new}");
     }
     for number in 0..200 {
         Link::make(&app, json!({"story": "refused", "worlds": 1 + number % 3})).await;
     }
-    let refused = app.console(Method::POST, "/story-links", Some(json!({"story": "refused"}))).await;
+    let refused = app.console(Method::POST, "/story-links", json!({"story": "refused"})).await;
     assert_eq!(refused.failure().1, "too_many_links");
 }
 
 #[tokio::test]
 async fn the_command_makes_lists_and_revokes_links() {
     let app = TestApp::start().await;
-    let run = async |arguments: &[&str]| {
-        let output = command_line::command(&app, arguments).await;
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let run = async |arguments: &[&str]| command_line::printed(command_line::command(&app, arguments).await);
     let printed = run(&["story", "link", "refused", "--worlds", "2", "--role", "supervisor"]).await;
     let path = printed.trim().strip_prefix("http://127.0.0.1:8080").unwrap().to_owned();
     let link = Link { app: &app, id: String::new(), path };
-    assert_eq!(link.guest().await.role, "supervisor");
+    assert_eq!(role(&link.guest().await).await, "supervisor");
     let listed = run(&["story", "links"]).await;
     let id = listed.split('\t').next().unwrap();
     assert!(listed.contains("\trefused\t1 of 2\t") && listed.ends_with("\topen\n"), "{listed}");
     run(&["story", "revoke", id]).await;
     assert!(run(&["story", "links"]).await.ends_with("\trevoked\n"));
-    assert_eq!(link.press().await.status, StatusCode::GONE);
+    assert_eq!(link.press().await.status, 410);
 }
 
 #[tokio::test]
 async fn the_page_of_sandboxes_makes_and_revokes_links() {
-    let app = TestApp::start().await;
-    let browser = Browser::sign_in(&app).await;
+    let (app, browser) = Browser::start().await;
     let fields = [("story", "refused"), ("roles", "supervisor agent"), ("worlds", "2"), ("lives_for", "30m")];
     let made = browser.send("/console/sandboxes", "link", &fields).await;
-    assert_eq!(made.status, StatusCode::OK);
+    assert_eq!(made.status, 200);
     let (_, url) = html(&made).split_once("id=\"link\">http://127.0.0.1:8080").unwrap();
     let link = Link { app: &app, id: String::new(), path: url.split('<').next().unwrap().to_owned() };
-    assert_eq!(link.guest().await.role, "supervisor");
+    assert_eq!(role(&link.guest().await).await, "supervisor");
     let page = browser.read("/console/sandboxes").await;
     assert!(page.contains("supervisor, agent 1 of 2 30 min"), "{page}");
     let wrong =
         browser.send("/console/sandboxes", "link", &[("story", "refused"), ("lives_for", "8d")]).await;
-    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
-    let links = app.console(Method::GET, "/story-links", None).await.json();
+    assert_eq!(wrong.status, 422);
+    let links = app.read_console("/story-links").await;
     let id = ("id", links[0]["id"].as_str().unwrap());
     assert!(page.contains(&format!("refused Works {} ", &id.1[..13])), "{page}");
     assert!(browser.done("/console/sandboxes", "revoke", &[id]).await.contains("The link is revoked."));
-    assert_eq!(link.press().await.status, StatusCode::GONE);
+    assert_eq!(link.press().await.status, 410);
 }

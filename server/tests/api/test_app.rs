@@ -83,11 +83,16 @@ impl Template {
     }
 }
 
-/// A service with the demo data, its clock held at [`NOON`]. Clones share it.
+/// A service with the demo data, its clock held at [`NOON`], as one caller sees it. Clones share it.
 #[derive(Clone)]
 pub struct TestApp {
     pub sandbox: Sandbox,
     pub clock: Clock,
+    /// The caller's session.
+    session: Option<String>,
+    /// The sandbox that the caller names, and the token of its console.
+    pub name: String,
+    pub console_token: String,
     portal: Router,
     console: Router,
     data_dir: Arc<TempDir>,
@@ -111,6 +116,25 @@ impl TestApp {
         let clock = Clock::held_at(NOON);
         let settings = settings(data_dir.path().to_str().unwrap(), options);
         Self::open_with(data_dir, clock, settings, template.randomness.fork(), 0).await
+    }
+
+    /// A service, and someone who has signed in.
+    pub async fn start_for(who: &str) -> (Self, Self) {
+        Self::start_for_with(who, &[]).await
+    }
+
+    /// Like [`TestApp::start_for`], with more options of `mkopo serve`.
+    pub async fn start_for_with(who: &str, options: &[&str]) -> (Self, Self) {
+        let app = Self::start_with(options).await;
+        let staff = app.sign_in(who).await;
+        (app, staff)
+    }
+
+    /// A service, an agent, and a loan that the agent can pay out.
+    pub async fn ready_to_pay() -> (Self, Self, Value) {
+        let (app, agent) = Self::start_for("agent").await;
+        let loan = agent.waiting_loan().await;
+        (app, agent, loan)
     }
 
     /// Another server on the same data, with the same clock and more options of `mkopo serve`.
@@ -178,7 +202,9 @@ impl TestApp {
         subscriber::install();
         let sandbox = Sandbox::open(settings, clock.clone(), randomness).await.unwrap();
         let [portal, console] = mkopo::routers(&sandbox);
-        Self { sandbox, clock, portal, console, data_dir, starts }
+        let console_token = CONSOLE_TOKEN.to_owned();
+        let name = "main".to_owned();
+        Self { sandbox, clock, session: None, name, console_token, portal, console, data_dir, starts }
     }
 
     /// The result of `future`, while the clock runs up to fifty times as fast as real time.
@@ -214,11 +240,26 @@ impl TestApp {
         _ = tokio::time::timeout(PATIENCE, write).await;
     }
 
-    /// The service with another of its sandboxes in the place of `main`: time passes as fast as that one writes.
-    pub async fn in_sandbox(&self, name: &str) -> Self {
-        let name = Name::parse(name).unwrap();
-        let found = self.sandbox.server.sandboxes.find(&self.sandbox.server, &name).await.unwrap();
-        Self { sandbox: found.sandbox.clone(), ..self.clone() }
+    /// Makes a sandbox, and calls it from now on.
+    pub async fn make_sandbox(&self, wish: Value) -> Self {
+        let made = self.set_console(Method::POST, "/sandboxes", wish).await.json();
+        self.given(made["name"].as_str().unwrap(), made["token"].as_str().unwrap())
+    }
+
+    /// Somebody who was given the name of a sandbox and the token of its console.
+    pub fn given(&self, name: &str, token: &str) -> Self {
+        Self { name: name.to_owned(), console_token: token.to_owned(), ..self.clone() }
+    }
+
+    /// The data and the time of the sandbox that the caller names.
+    pub async fn named_sandbox(&self) -> Sandbox {
+        let name = Name::parse(&self.name).unwrap();
+        self.sandbox.server.sandboxes.find(&self.sandbox.server, &name).await.unwrap().sandbox.clone()
+    }
+
+    /// The result of `future`, while time passes as fast as the sandbox that the caller names writes.
+    pub async fn as_time_passes_there<T>(&self, future: impl Future<Output = T>) -> T {
+        Self { sandbox: self.named_sandbox().await, ..self.clone() }.as_time_passes(future).await
     }
 
     /// Advances the clock by `time`, and reconciles the payouts that are due then.
@@ -301,40 +342,56 @@ impl TestApp {
     }
 
     /// Calls `method path`, with `body` as JSON when there is one.
-    pub async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+    pub async fn call(&self, method: Method, path: &str, body: impl Into<Option<Value>>) -> Answer {
         self.send(request(method, path, None, body)).await
     }
 
-    /// Gets `path` with headers, without a session.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call(Method::GET, path, None).await
+    }
+
+    /// Like [`TestApp::get`], with more headers.
     pub async fn get_with(&self, path: &str, headers: &[(&'static str, &str)]) -> Answer {
         self.send(with_headers(request(Method::GET, path, None, None), headers)).await
     }
 
-    /// Posts `body` to `path`, from a network address.
-    pub async fn post_from(&self, address: &str, path: &str, body: Value) -> Answer {
-        self.send(sent_from(address, request(Method::POST, path, None, Some(body)))).await
+    pub async fn post(&self, path: &str, body: impl Into<Option<Value>>) -> Answer {
+        self.call(Method::POST, path, body).await
     }
 
-    /// Posts `body` to `path`, without a session.
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
-        self.call(Method::POST, path, Some(body)).await
+    /// Posts `body` to `path`, from a network address.
+    pub async fn post_from(&self, address: &str, path: &str, body: Value) -> Answer {
+        self.send(sent_from(address, request(Method::POST, path, None, body))).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        self.call(Method::PUT, path, body).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.call(Method::DELETE, path, None).await
     }
 
     /// Calls the console.
-    pub async fn console(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
-        self.send(request(method, &format!("/console/api{path}"), Some(CONSOLE_TOKEN), body)).await
+    pub async fn console(&self, method: Method, path: &str, body: impl Into<Option<Value>>) -> Answer {
+        self.send(request(method, &format!("/console/api{path}"), Some(&self.console_token), body)).await
+    }
+
+    /// What the console shows.
+    pub async fn read_console(&self, path: &str) -> Value {
+        self.console(Method::GET, path, None).await.json()
     }
 
     /// Changes something through the console, which must succeed.
-    pub async fn set_console(&self, method: Method, path: &str, body: Value) -> Answer {
-        let answer = self.console(method, path, Some(body)).await;
+    pub async fn set_console(&self, method: Method, path: &str, body: impl Into<Option<Value>>) -> Answer {
+        let answer = self.console(method, path, body).await;
         assert!(answer.status.is_success(), "{}", answer.status);
         answer
     }
 
     /// The metrics, as somebody without a token reads them.
     pub async fn metrics(&self) -> String {
-        String::from_utf8(self.call(Method::GET, "/metrics", None).await.bytes).unwrap()
+        String::from_utf8(self.get("/metrics").await.bytes).unwrap()
     }
 
     /// The newest message to `recipient`.
@@ -352,8 +409,20 @@ impl TestApp {
         self.newest_message(recipient).await.code.unwrap()
     }
 
+    /// The request, with the caller's session unless it has its own credentials, and to the caller's sandbox.
+    fn of_caller(&self, mut request: Request<Body>) -> Request<Body> {
+        if let (Some(session), None) = (&self.session, request.headers().get(header::AUTHORIZATION)) {
+            request = with_headers(request, &[("authorization", &format!("Bearer {session}"))]);
+        }
+        match self.name.as_str() {
+            "main" => request,
+            name => with_headers(request, &[("mkopo-sandbox", name)]),
+        }
+    }
+
     /// Sends any request to the listener that serves its path; the response must match the contract.
     pub async fn send(&self, request: Request<Body>) -> Answer {
+        let request = self.of_caller(request);
         let path = request.uri().path();
         if path.starts_with("/console") || path == "/metrics" {
             send(self.console.clone(), request).await
@@ -382,22 +451,105 @@ impl TestApp {
     /// Sends a request to the portal's listener, and returns the response with its body as it arrives.
     pub async fn response_to(&self, request: Request<Body>) -> axum::response::Response {
         let uri = request.uri().clone();
-        let response = self.portal.clone().oneshot(request).await.unwrap();
+        let response = self.portal.clone().oneshot(self.of_caller(request)).await.unwrap();
         security_headers::check(&uri, response.headers());
         response
     }
 
     /// Someone with a session from this server or another one.
-    pub fn with(&self, token: &str) -> Staff<'_> {
-        Staff { app: self, token: token.to_owned() }
+    pub fn with(&self, session: &str) -> Self {
+        Self { session: Some(session.to_owned()), ..self.clone() }
     }
 
     /// Signs in by password, as one of the demo accounts: `admin`, `supervisor` or `agent`; or as another one with
     /// an address of the same domain, opened by [`TestApp::open_account`].
-    pub async fn sign_in(&self, who: &str) -> Staff<'_> {
+    pub async fn sign_in(&self, who: &str) -> Self {
         let credentials = json!({"email": format!("{who}@mkopo.test"), "password": demo::PASSWORD});
-        let signed_in = self.call(Method::POST, "/api/v1/auth/login", Some(credentials)).await.json();
-        Staff { app: self, token: signed_in["user"]["token"].as_str().unwrap().to_owned() }
+        let signed_in = self.post("/api/v1/auth/login", credentials).await.json();
+        self.with(signed_in["user"]["token"].as_str().unwrap())
+    }
+
+    /// The token of the caller's session.
+    pub fn token(&self) -> &str {
+        self.session.as_ref().unwrap()
+    }
+
+    /// The pending list.
+    pub async fn pending(&self) -> Vec<Value> {
+        self.get("/api/v1/disbursements/pending").await.json().as_array().unwrap().clone()
+    }
+
+    /// All records.
+    pub async fn records(&self) -> Vec<Value> {
+        self.get("/api/v1/disbursement-records").await.json().as_array().unwrap().clone()
+    }
+
+    /// The first loan of the pending list that [`waiting`] finds.
+    pub async fn waiting_loan(&self) -> Value {
+        let [loan] = self.waiting_loans().await;
+        loan
+    }
+
+    /// The first loans of the pending list that [`waiting`] finds.
+    pub async fn waiting_loans<const N: usize>(&self) -> [Value; N] {
+        let pending = self.pending().await;
+        let loans: Vec<Value> = waiting(&pending).take(N).cloned().collect();
+        loans.try_into().unwrap()
+    }
+
+    /// Pays a loan of the pending list out, as the portal does.
+    pub async fn disburse(&self, loan: &Value) -> Answer {
+        self.send(payout(loan)).await
+    }
+
+    /// Like [`TestApp::disburse`], with an `Idempotency-Key`.
+    pub async fn disburse_with_key(&self, loan: &Value, key: &str) -> Answer {
+        self.disburse_body_with_key(loan, disbursement_of(loan), key).await
+    }
+
+    pub async fn disburse_body_with_key(&self, loan: &Value, body: Value, key: &str) -> Answer {
+        let request = request(Method::POST, &payout_path(loan), None, body);
+        self.send(with_headers(request, &[("idempotency-key", key)])).await
+    }
+
+    /// Runs `call`, which pays out `loan`, until the payout is stored. Its request then waits on its way to mobile money
+    /// until the first of the two is dropped.
+    pub async fn claimed<'c>(
+        &self,
+        loan: &Value,
+        call: impl Future<Output = Answer> + 'c,
+    ) -> (OwnedRwLockWriteGuard<()>, Pin<Box<dyn Future<Output = Answer> + 'c>>) {
+        let held = self.sandbox.mobile_money.hold_requests().await;
+        let mut call: Pin<Box<dyn Future<Output = Answer> + 'c>> = Box::pin(call);
+        self.until_claimed(loan, &mut call).await;
+        (held, call)
+    }
+
+    /// Runs a call that pays out `loan` until the payout is stored, and no further.
+    pub async fn until_claimed(
+        &self,
+        loan: &Value,
+        call: &mut Pin<Box<impl Future<Output = Answer> + ?Sized>>,
+    ) {
+        loop {
+            tokio::select! {
+                biased;
+                answer = call.as_mut() => panic!("{}", answer.status),
+                records = self.records_of(loan) => if !records.is_empty() { return },
+            }
+        }
+    }
+
+    /// The records of one loan, the newest first.
+    pub async fn records_of(&self, loan: &Value) -> Vec<Value> {
+        let mut records = self.records().await;
+        records.retain(|record| record["loan_id"] == loan["loan_id"]);
+        records
+    }
+
+    /// The status of the newest record of one loan.
+    pub async fn status_of(&self, loan: &Value) -> String {
+        self.records_of(loan).await[0]["status"].as_str().unwrap().to_owned()
     }
 }
 
@@ -480,103 +632,9 @@ pub fn settings(data_dir: &str, options: &[&str]) -> Settings {
     settings
 }
 
-/// Someone signed in.
-pub struct Staff<'a> {
-    app: &'a TestApp,
-    pub token: String,
-}
-
-impl Staff<'_> {
-    pub async fn get(&self, path: &str) -> Answer {
-        self.app.send(request(Method::GET, path, Some(&self.token), None)).await
-    }
-
-    /// Like [`Staff::get`], with more headers.
-    pub async fn get_with(&self, path: &str, headers: &[(&'static str, &str)]) -> Answer {
-        self.app.send(with_headers(request(Method::GET, path, Some(&self.token), None), headers)).await
-    }
-
-    pub async fn post(&self, path: &str, body: Option<Value>) -> Answer {
-        self.app.send(request(Method::POST, path, Some(&self.token), body)).await
-    }
-
-    pub async fn put(&self, path: &str, body: Value) -> Answer {
-        self.app.send(request(Method::PUT, path, Some(&self.token), Some(body))).await
-    }
-
-    pub async fn delete(&self, path: &str) -> Answer {
-        self.app.send(request(Method::DELETE, path, Some(&self.token), None)).await
-    }
-
-    /// The pending list.
-    pub async fn pending(&self) -> Vec<Value> {
-        self.get("/api/v1/disbursements/pending").await.json().as_array().unwrap().clone()
-    }
-
-    /// All records.
-    pub async fn records(&self) -> Vec<Value> {
-        self.get("/api/v1/disbursement-records").await.json().as_array().unwrap().clone()
-    }
-
-    /// The first loan of the pending list that [`waiting`] finds.
-    pub async fn waiting_loan(&self) -> Value {
-        waiting(&self.pending().await).next().unwrap().clone()
-    }
-
-    /// Pays a loan of the pending list out, as the portal does.
-    pub async fn disburse(&self, loan: &Value) -> Answer {
-        self.app.send(payout(&self.token, loan)).await
-    }
-
-    /// Like [`Staff::disburse`], with an `Idempotency-Key`.
-    pub async fn disburse_with_key(&self, loan: &Value, key: &str) -> Answer {
-        self.disburse_body_with_key(loan, disbursement_of(loan), key).await
-    }
-
-    pub async fn disburse_body_with_key(&self, loan: &Value, body: Value, key: &str) -> Answer {
-        let request = request(Method::POST, &payout_path(loan), Some(&self.token), Some(body));
-        self.app.send(with_headers(request, &[("idempotency-key", key)])).await
-    }
-
-    /// Runs `call`, which pays out `loan`, until the payout is stored. Its request then waits on its way to mobile money
-    /// until the first of the two is dropped.
-    pub async fn claimed<'c>(
-        &self,
-        loan: &Value,
-        call: impl Future<Output = Answer> + 'c,
-    ) -> (OwnedRwLockWriteGuard<()>, Pin<Box<dyn Future<Output = Answer> + 'c>>) {
-        let held = self.app.sandbox.mobile_money.hold_requests().await;
-        let mut call: Pin<Box<dyn Future<Output = Answer> + 'c>> = Box::pin(call);
-        self.until_claimed(loan, &mut call).await;
-        (held, call)
-    }
-
-    /// Runs a call that pays out `loan` until the payout is stored, and no further.
-    pub async fn until_claimed(
-        &self,
-        loan: &Value,
-        call: &mut Pin<Box<impl Future<Output = Answer> + ?Sized>>,
-    ) {
-        loop {
-            tokio::select! {
-                biased;
-                answer = call.as_mut() => panic!("{}", answer.status),
-                records = self.records_of(loan) => if !records.is_empty() { return },
-            }
-        }
-    }
-
-    /// The records of one loan, the newest first.
-    pub async fn records_of(&self, loan: &Value) -> Vec<Value> {
-        let mut records = self.records().await;
-        records.retain(|record| record["loan_id"] == loan["loan_id"]);
-        records
-    }
-
-    /// The status of the newest record of one loan.
-    pub async fn status_of(&self, loan: &Value) -> String {
-        self.records_of(loan).await[0]["status"].as_str().unwrap().to_owned()
-    }
+/// A field of each entry of a list.
+pub fn column<'a>(list: &'a Value, field: &str) -> Vec<&'a Value> {
+    list.as_array().unwrap().iter().map(|entry| &entry[field]).collect()
 }
 
 /// The loans of the list without a payout, whose customer's number is not magic.
@@ -602,8 +660,8 @@ pub fn payout_path(loan: &Value) -> String {
 }
 
 /// The request that pays `loan` out, as the portal makes it.
-pub fn payout(token: &str, loan: &Value) -> Request<Body> {
-    request(Method::POST, &payout_path(loan), Some(token), Some(disbursement_of(loan)))
+pub fn payout(loan: &Value) -> Request<Body> {
+    request(Method::POST, &payout_path(loan), None, disbursement_of(loan))
 }
 
 /// An agent's account, with the password of the demo accounts.
@@ -630,12 +688,17 @@ pub fn with_headers(mut request: Request<Body>, headers: &[(&'static str, &str)]
 }
 
 /// A request as the portal makes it.
-pub fn request(method: Method, path: &str, token: Option<&str>, body: Option<Value>) -> Request<Body> {
+pub fn request(
+    method: Method,
+    path: &str,
+    token: Option<&str>,
+    body: impl Into<Option<Value>>,
+) -> Request<Body> {
     let mut request = Request::builder().method(method).uri(path);
     if let Some(token) = token {
         request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
     }
-    match body {
+    match body.into() {
         Some(body) => request
             .header(header::CONTENT_TYPE, "application/json")
             .body(Body::from(serde_json::to_vec(&body).unwrap())),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     body::Body,
-    http::{HeaderValue, Method, StatusCode},
+    http::{HeaderValue, Method},
 };
 use http_body_util::BodyExt;
 use lending::mobile_money::Outcome;
@@ -17,8 +17,7 @@ use crate::{
     contract,
     live_settings::{LIVE, be_notified},
     profile::put,
-    sandboxes::Given,
-    test_app::{Listener, Staff, TestApp, request},
+    test_app::{Listener, TestApp, request},
 };
 
 /// The maximum wait for an event.
@@ -42,7 +41,7 @@ impl Stream {
             request.headers_mut().insert("last-event-id", HeaderValue::from_str(after).unwrap());
         }
         let response = app.response_to(request).await;
-        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.status(), 200);
         let (parts, body) = response.into_parts();
         contract::check(&Method::GET, PATH, parts.status, &parts.headers, b"");
         Self { body, text: String::new(), id: String::new() }
@@ -89,8 +88,8 @@ impl Stream {
 }
 
 /// A stream of `staff` that has begun.
-async fn begun(app: &TestApp, staff: &Staff<'_>) -> Stream {
-    let mut stream = Stream::open(app, &staff.token, None).await;
+async fn begun(app: &TestApp, staff: &TestApp) -> Stream {
+    let mut stream = Stream::open(app, staff.token(), None).await;
     let everything = ["loans", "notifications", "settings", "session"].map(str::to_owned).to_vec();
     assert_eq!(stream.next().await, Some(("ready".to_owned(), everything)));
     stream
@@ -102,14 +101,13 @@ async fn an_open_page_hears_of_a_payout_that_somebody_else_made() {
     let (agent, supervisor) = (app.sign_in("agent").await, app.sign_in("supervisor").await);
     let mut stream = begun(&app, &supervisor).await;
     let loan = &agent.waiting_loan().await;
-    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(loan).await.status, 200);
     assert!(!stream.until("loans").await.contains(&"settings".to_owned()));
 }
 
 #[tokio::test]
 async fn an_open_page_hears_what_another_server_did() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     let mut stream = begun(&app, &agent).await;
     let other = app.another_server(&LIVE).await;
     other.approve_loan(20_000, "+254712000141").await;
@@ -135,7 +133,7 @@ async fn a_page_that_was_hidden_while_a_payout_settled_hears_of_it_when_it_comes
     // A later change, by which the other stream has told everything before it.
     app.set_console(Method::PATCH, "/staff/supervisor@mkopo.test", json!({"role": "admin"})).await;
     watching.until("session").await;
-    let mut back = Stream::open(&app, &agent.token, Some(&left_at)).await;
+    let mut back = Stream::open(&app, agent.token(), Some(&left_at)).await;
     let missed = ["loans", "notifications"].map(str::to_owned).to_vec();
     assert_eq!(back.next().await, Some(("ready".to_owned(), missed)));
 }
@@ -148,18 +146,18 @@ async fn a_page_that_comes_back_hears_only_what_it_missed() {
     let left = begun(&app, &agent).await;
     let after = left.id.clone();
     drop(left);
-    let mut nothing = Stream::open(&app, &agent.token, Some(&after)).await;
+    let mut nothing = Stream::open(&app, agent.token(), Some(&after)).await;
     assert_eq!(nothing.next().await, Some(("ready".to_owned(), Vec::new())));
     drop(nothing);
 
     be_notified(&agent, "sw").await;
     watching.until("settings").await;
-    let mut back = Stream::open(&app, &agent.token, Some(&after)).await;
+    let mut back = Stream::open(&app, agent.token(), Some(&after)).await;
     let missed = ["notifications", "settings"].map(str::to_owned).to_vec();
     assert_eq!(back.next().await, Some(("ready".to_owned(), missed)));
 
     for unknown in ["", "1", "elsewhere.3", &format!("{}0", back.id)] {
-        let mut stream = Stream::open(&app, &agent.token, Some(unknown)).await;
+        let mut stream = Stream::open(&app, agent.token(), Some(unknown)).await;
         assert_eq!(stream.next().await.unwrap().1.len(), 4, "{unknown}");
     }
 }
@@ -171,7 +169,7 @@ async fn only_who_has_another_role_or_name_hears_of_it_also_after_a_pause() {
     let (mut of_agent, mut of_admin) = (begun(&app, &agent).await, begun(&app, &admin).await);
     let mut name = agent.get("/api/v1/profile").await.json();
     name = json!({"first_name": "Grace", "last_name": "Odhiambo", "phone_number": name["phone_number"]});
-    assert_eq!(put(&app.sign_in("agent").await, "/profile", name).await.status, StatusCode::OK);
+    assert_eq!(put(&app.sign_in("agent").await, "/profile", name).await.status, 200);
     of_agent.until("session").await;
 
     let after = of_agent.id.clone();
@@ -179,7 +177,7 @@ async fn only_who_has_another_role_or_name_hears_of_it_also_after_a_pause() {
     app.set_console(Method::PATCH, "/staff/agent@mkopo.test", json!({"role": "supervisor"})).await;
     be_notified(&admin, "sw").await;
     assert!(!of_admin.until("settings").await.contains(&"session".to_owned()));
-    let mut back = Stream::open(&app, &agent.token, Some(&after)).await;
+    let mut back = Stream::open(&app, agent.token(), Some(&after)).await;
     assert!(back.next().await.unwrap().1.contains(&"session".to_owned()));
 }
 
@@ -192,8 +190,8 @@ async fn a_stream_ends_with_its_session_and_no_other() {
     of_agent.read_to_end().await;
     app.approve_loan(20_000, "+254712000144").await;
     of_admin.until("loans").await;
-    let again = app.response_to(request(Method::GET, PATH, Some(&agent.token), None)).await;
-    assert_eq!(again.status(), StatusCode::UNAUTHORIZED);
+    let again = app.response_to(request(Method::GET, PATH, Some(agent.token()), None)).await;
+    assert_eq!(again.status(), 401);
     // All data is replaced, and with it all sessions.
     app.console(Method::POST, "/data/reset", None).await;
     of_admin.read_to_end().await;
@@ -201,8 +199,7 @@ async fn a_stream_ends_with_its_session_and_no_other() {
 
 #[tokio::test]
 async fn streams_end_when_the_server_stops() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     let mut stream = begun(&app, &agent).await;
     app.sandbox.server.stopping.cancel();
     stream.read_to_end().await;
@@ -229,9 +226,9 @@ async fn a_person_has_at_most_a_hundred_streams_in_all_sessions() {
     let app = TestApp::start_with(&LIVE).await;
     let mut streams = Vec::new();
     for _ in 0..10 {
-        let session = app.sign_in("agent").await;
+        let agent = app.sign_in("agent").await;
         for _ in 0..10 {
-            streams.push(Stream::open(&app, &session.token, None).await);
+            streams.push(Stream::open(&app, agent.token(), None).await);
         }
     }
     let another = app.sign_in("agent").await;
@@ -241,8 +238,7 @@ async fn a_person_has_at_most_a_hundred_streams_in_all_sessions() {
 
 #[tokio::test]
 async fn there_are_no_streams_where_calls_are_forwarded_or_screens_are_as_specified() {
-    let app = TestApp::start().await;
-    let agent = app.sign_in("agent").await;
+    let (_, agent) = TestApp::start_for("agent").await;
     assert_eq!(agent.get(PATH).await.failure().1, "not_found");
     let forwards = ["--provider-url", "http://127.0.0.1:9", "--demo", "false"];
     let app = TestApp::start_with(&[&LIVE[..], &forwards].concat()).await;
@@ -254,7 +250,7 @@ async fn there_are_no_streams_where_calls_are_forwarded_or_screens_are_as_specif
 async fn streams_take_no_connections_from_others_and_end_when_the_server_stops() {
     let limits = Limits { connections: 2, per_address: 2, ..Limits::default() };
     let served = served_by(TestApp::start_with(&LIVE).await, limits).await;
-    let token = served.app.sign_in("agent").await.token;
+    let token = served.app.sign_in("agent").await.token().to_owned();
     let open = format!("GET {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n");
     let mut streams = Vec::new();
     for _ in 0..5 {
@@ -278,10 +274,10 @@ async fn streams_take_no_connections_from_others_and_end_when_the_server_stops()
 #[tokio::test]
 async fn the_streams_of_a_sandbox_hear_of_nothing_else() {
     let app = TestApp::start_with(&[&LIVE[..], &["--sandboxes", "3"]].concat()).await;
-    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let one = app.make_sandbox(json!({"name": "pr-12"})).await;
     let admin = app.sign_in("admin").await;
     let mut of_main = begun(&app, &admin).await;
-    let approved = one.console(Method::POST, "/loans", Some(json!({"count": 1}))).await;
+    let approved = one.console(Method::POST, "/loans", json!({"count": 1})).await;
     assert!(approved.status.is_success());
     be_notified(&admin, "sw").await;
     assert!(!of_main.until("settings").await.contains(&"loans".to_owned()));

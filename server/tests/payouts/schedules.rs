@@ -193,7 +193,7 @@ fn template(is_short: bool) -> Template {
         let app = TestApp::open(Arc::clone(&folder), Clock::held_at(NOON), &options, 0).await;
         let mut tokens = Vec::new();
         for user in USERS {
-            tokens.push(app.sign_in(user).await.token);
+            tokens.push(app.sign_in(user).await.token().to_owned());
         }
         let pending = app.with(&tokens[0]).pending().await;
         let loans: Vec<Value> = waiting(&pending).take(LOANS).cloned().collect();
