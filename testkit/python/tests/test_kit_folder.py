@@ -21,12 +21,6 @@ def test_pip_finds_the_wheel_at_the_portal(mkopo: Mkopo, tmp_path: Path) -> None
     assert (tmp_path / f"mkopo_test-{VERSION}.dist-info").exists()
 
 
-def test_the_newest_tarball_has_a_name_of_its_own(mkopo: Mkopo) -> None:
-    newest = mkopo.portal.get("/kit/mkopo-test.tgz")
-    assert newest.status_code == 200
-    assert newest.content == mkopo.portal.get(f"/kit/mkopo-test-{VERSION}.tgz").content
-
-
 def test_pip_does_not_take_the_package_for_playwright_for_its_own(mkopo: Mkopo) -> None:
     links = re.findall(r'<a href="(mkopo.test[^"]*)"', mkopo.portal.get("/kit/").text)
     assert sorted(links) == ["mkopo-test.tgz", f"mkopo_test-{VERSION}-py3-none-any.whl"]

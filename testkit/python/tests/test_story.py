@@ -1,30 +1,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mkopo_test import Mkopo
 
-STORY_OF_GRACE = """
-title: A new colleague
-seed: empty
-staff:
-  - email: grace@example.com
-    first_name: Grace
-    last_name: Wekesa
-    phone_number: "+254712000301"
-    role: agent
-steps:
-  - say: Grace signs in.
-    expect: { session: grace@example.com }
-  - say: A loan is approved for her to pay out.
-    act: { loan: { loan_id: LN-GRACE } }
-"""
+# Of both kits.
+STORIES = Path(__file__).parents[2] / "stories"
 
 
 @pytest.mark.story("lost-answer")
@@ -56,14 +42,8 @@ def test_a_story_does_not_go_on_while_something_else_is_found(mkopo: Mkopo) -> N
     assert mkopo.story.steps()[0]["state"] == "next"
 
 
-@pytest.fixture
-def _own_stories(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    (tmp_path / "grace.yaml").write_text(STORY_OF_GRACE)
-    request.node.add_marker(pytest.mark.mkopo(settings={"MKOPO_STORIES": str(tmp_path)}))
-
-
 @pytest.mark.story("grace")
-@pytest.mark.usefixtures("_own_stories")
+@pytest.mark.mkopo(settings={"MKOPO_STORIES": str(STORIES)})
 def test_a_story_of_a_folder_is_told_in_a_portal_with_settings(mkopo: Mkopo) -> None:
     grace = mkopo.sessions.open("grace@example.com")
     mkopo.story.end()

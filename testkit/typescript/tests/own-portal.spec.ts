@@ -100,15 +100,4 @@ test.describe('without sandboxes', () => {
       await mkopo.staff.open({ email: 'left@example.com' });
       await mkopo.snapshots.save('left');
     });
-
-  test.describe('from a sandbox', () => {
-    test.use({ sandboxPer: 'worker' });
-
-    test('nothing of the portal itself is seen', async ({ mkopo }) => {
-      const main = await (await Portal.connect(addressesOfTheRun())).main();
-      const loan = await main.loans.approve();
-      const agent = await mkopo.sessions.open('agent');
-      await expect(agent.payOut(loan)).rejects.toMatchObject({ status: 404 });
-    });
-  });
 });

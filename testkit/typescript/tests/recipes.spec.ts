@@ -56,6 +56,7 @@ test('every recipe does what its title says', async ({ mkopo }) => {
   expect(await recipe('Keep what happened for a bug report')).toMatchObject({ log: { version: '1.2' } });
   expect(await recipe('See how a payout ended', { loan })).toMatchObject({ status: 'COMPLETED' });
   const past = await recipe('Make a payout of the past');
+  expect(past).toMatchObject({ status: 'FAILED', created_at: '2025-01-15T07:00:00.000Z' });
   expect(await agent.history()).toContainEqual(past);
 
   await recipe('Fail three calls in ten');

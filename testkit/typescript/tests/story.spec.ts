@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'mkopo-test';
 
@@ -28,26 +26,8 @@ test.describe('a story of the product', () => {
 });
 
 test.describe('a story of a folder', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'mkopo-stories-'));
-  writeFileSync(
-    join(folder, 'grace.yaml'),
-    `title: A new colleague
-seed: empty
-staff:
-  - email: grace@example.com
-    first_name: Grace
-    last_name: Wekesa
-    phone_number: '+254712000301'
-    role: agent
-steps:
-  - say: Grace signs in.
-    expect: { session: grace@example.com }
-  - say: A loan is approved for her to pay out.
-    act: { loan: { loan_id: LN-GRACE } }
-`,
-  );
+  const folder = join(import.meta.dirname, '../../stories');
   test.use({ story: 'grace', settings: { MKOPO_STORIES: folder } });
-  test.afterAll(() => rmSync(folder, { recursive: true }));
 
   test('is told in a portal with settings', async ({ mkopo }) => {
     const grace = await mkopo.sessions.open('grace@example.com');

@@ -182,7 +182,7 @@ def mkopo(request: pytest.FixtureRequest, _sandboxes: _Sandboxes) -> Iterator[Mk
     """Return the sandbox of this test, as it was made, with verbs for all that its console can do."""
     item = request.node
     options = _options_of(item)
-    wanted = _Wanted(_story_of(item, options), **options)
+    wanted = _Wanted(story=_story_of(item, options), **options)
     # The report of the teardown takes it back: after this one, other fixtures may still fail.
     item.stash[_PLACE] = place = _sandboxes.in_use.enter_context(_place(wanted, _sandboxes))
     yield place.mkopo
@@ -241,28 +241,22 @@ def _story_of(item: pytest.Item, options: dict[str, Any]) -> str | None:
     return str(marker.args[0])
 
 
+@dataclass(kw_only=True)
 class _Wanted:
     """The arguments of the markers `story` and `mkopo`."""
 
-    def __init__(
-        self,
-        story: str | None,
-        /,
-        *,
-        sandbox_per: str = "worker",
-        check_invariant: bool = True,
-        seed: int | Literal["empty"] = 1,
-        now: datetime | str | None = None,
-        frozen: bool = False,
-        settings: dict[str, str] | None = None,
-    ) -> None:
-        if sandbox_per not in ("worker", "test", "none"):
-            raise ValueError(f"sandbox_per is {sandbox_per!r}, and must be 'worker', 'test' or 'none'")
-        self.story = story
-        self.sandbox_per = sandbox_per
-        self.check_invariant = check_invariant
-        self.start = Start(seed, now, frozen)
-        self.settings = settings
+    story: str | None
+    sandbox_per: str = "worker"
+    check_invariant: bool = True
+    seed: int | Literal["empty"] = 1
+    now: datetime | str | None = None
+    frozen: bool = False
+    settings: dict[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.sandbox_per not in ("worker", "test", "none"):
+            raise ValueError(f"sandbox_per is {self.sandbox_per!r}, and must be 'worker', 'test' or 'none'")
+        self.start = Start(self.seed, self.now, self.frozen)
 
 
 @pytest.hookimpl(wrapper=True)

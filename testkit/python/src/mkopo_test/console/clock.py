@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mkopo_test.call_failed import ask
+from mkopo_test.console.verbs import Verbs
 from mkopo_test.words import read, written
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import httpx
 
-
-class Clock:
+class Clock(Verbs):
     """The clock that sessions, codes, limits, receipts and dates follow."""
-
-    def __init__(self, console: httpx.Client) -> None:
-        self._console = console
 
     def now(self) -> datetime:
         """Return the time of the sandbox."""
-        return read(ask(self._console, "GET", "/console/api/clock")["now"])
+        return read(self._ask("GET", "clock")["now"])
 
     def advance(self, by: str) -> None:
         """Move the clock forward: `advance("1d")`."""
@@ -41,7 +36,7 @@ class Clock:
 
     def reset(self) -> None:
         """Go back to the real time, running."""
-        ask(self._console, "DELETE", "/console/api/clock")
+        self._ask("DELETE", "clock")
 
     def _change(self, change: dict[str, object]) -> None:
-        ask(self._console, "PUT", "/console/api/clock", body=change)
+        self._ask("PUT", "clock", body=change)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from mkopo_test.call_failed import ask
+from mkopo_test.console.verbs import Verbs
 from mkopo_test.words import written
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import httpx
-
     from mkopo_test.contract import Event, EventKind
 
 
-class Events:
+class Events(Verbs):
     """The audit trail. It has real times, and a reset leaves it alone."""
-
-    def __init__(self, console: httpx.Client) -> None:
-        self._console = console
 
     def list(
         self,
@@ -44,4 +39,4 @@ class Events:
             "until": until and written(until),
             "limit": limit,
         }
-        return cast("list[Event]", ask(self._console, "GET", "/console/api/events", query=query))
+        return self._ask("GET", "events", query=query)

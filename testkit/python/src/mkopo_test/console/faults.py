@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from mkopo_test.call_failed import CallFailed, ask, segment
+from mkopo_test.call_failed import CallFailed, segment
+from mkopo_test.console.verbs import Verbs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import httpx
     from typing_extensions import Unpack
 
     from mkopo_test.contract import Fault, NewFault
@@ -18,15 +18,12 @@ if TYPE_CHECKING:
 _GONE = 404
 
 
-class Faults:
+class Faults(Verbs):
     """Faults in the calls of the portal's API. They end with the test."""
-
-    def __init__(self, console: httpx.Client) -> None:
-        self._console = console
 
     def add(self, **fault: Unpack[NewFault]) -> Fault:
         """Add a fault, which applies from the next call."""
-        return cast("Fault", ask(self._console, "POST", "/console/api/faults", body=fault))
+        return self._ask("POST", "faults", body=fault)
 
     @contextmanager
     def during(self, **fault: Unpack[NewFault]) -> Iterator[Fault]:
@@ -39,16 +36,16 @@ class Faults:
 
     def list(self) -> list[Fault]:
         """Return the faults, with how many calls each has hit: one that has hit all its `times` stays."""
-        return cast("list[Fault]", ask(self._console, "GET", "/console/api/faults"))
+        return self._ask("GET", "faults")
 
     def remove(self, fault: Fault) -> None:
         """Remove a fault; nothing happens if it was removed already."""
         try:
-            ask(self._console, "DELETE", f"/console/api/faults/{segment(fault['id'])}")
+            self._ask("DELETE", f"faults/{segment(fault['id'])}")
         except CallFailed as error:
             if error.status != _GONE:
                 raise
 
     def clear(self) -> None:
         """Remove all faults."""
-        ask(self._console, "DELETE", "/console/api/faults")
+        self._ask("DELETE", "faults")

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from mkopo_test.call_failed import ask
+from mkopo_test.console.verbs import Verbs
 
 if TYPE_CHECKING:
-    import httpx
     from typing_extensions import Unpack
 
     from mkopo_test.contract import LoanToApprove, PendingLoan
 
 
-class Loans:
+class Loans(Verbs):
     """The loans that wait to be paid out."""
-
-    def __init__(self, console: httpx.Client) -> None:
-        self._console = console
 
     def approve(self, *, amount: int | None = None, **loan: Unpack[LoanToApprove]) -> PendingLoan:
         """Approve a loan; values that are not given are generated. `amount` is `total_loan_amount`."""
@@ -30,4 +26,4 @@ class Loans:
         if amount is not None:
             loan["total_loan_amount"] = amount
         body = {"count": count, "loan": loan}
-        return cast("list[PendingLoan]", ask(self._console, "POST", "/console/api/loans", body=body))
+        return self._ask("POST", "loans", body=body)

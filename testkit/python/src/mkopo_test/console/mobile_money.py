@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from mkopo_test.call_failed import ask
+from mkopo_test.console.verbs import Verbs
 
 if TYPE_CHECKING:
-    import httpx
     from typing_extensions import Unpack
 
     from mkopo_test.contract import Outcome, Scenario, ScenarioChange
 
 
-class MobileMoney:
+class MobileMoney(Verbs):
     """The behaviour of mobile money."""
-
-    def __init__(self, console: httpx.Client) -> None:
-        self._console = console
 
     def next(self, *outcomes: Outcome) -> None:
         """Queue the outcomes of the next payments, one for each, in place of what was queued."""
@@ -29,12 +25,12 @@ class MobileMoney:
 
     def change(self, **change: Unpack[ScenarioChange]) -> Scenario:
         """Change the outcomes, the response time, the float or the seed."""
-        return cast("Scenario", ask(self._console, "PUT", "/console/api/scenario", body=change))
+        return self._ask("PUT", "scenario", body=change)
 
     def behaviour(self) -> Scenario:
         """Return the current behaviour, every outcome, and the numbers and amounts that select one."""
-        return cast("Scenario", ask(self._console, "GET", "/console/api/scenario"))
+        return self._ask("GET", "scenario")
 
     def reset(self) -> None:
         """Reset the behaviour."""
-        ask(self._console, "DELETE", "/console/api/scenario")
+        self._ask("DELETE", "scenario")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from mkopo_test.call_failed import ask
+from mkopo_test.console.verbs import Verbs
 from mkopo_test.words import email_of
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from mkopo_test.contract import Channel, OutboxMessage
 
 
-class Outbox:
+class Outbox(Verbs):
     """The messages that the portal has sent, with their codes."""
 
     def __init__(self, console: httpx.Client) -> None:
-        self._console = console
+        super().__init__(console)
         # The messages that are not returned: they were, or they are the past.
         self._passed: set[str] = set()
         # The latest message that was looked at, by recipient and channel.
@@ -47,7 +47,7 @@ class Outbox:
 
     def clear(self) -> None:
         """Delete all messages."""
-        ask(self._console, "DELETE", "/console/api/outbox")
+        self._ask("DELETE", "outbox")
 
     def _next(
         self,
@@ -79,4 +79,4 @@ class Outbox:
         is_phone = to is None or re.fullmatch(r"\+?[\d ]+", to)
         recipient = to if is_phone or to is None else email_of(to)
         query = {"to": recipient, "channel": channel, "after": after, "wait": wait}
-        return cast("list[OutboxMessage]", ask(self._console, "GET", "/console/api/outbox", query=query))
+        return self._ask("GET", "outbox", query=query)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, TypedDict
 
-from mkopo_test.call_failed import CallFailed, ask
+from mkopo_test.call_failed import CallFailed
+from mkopo_test.console.verbs import Verbs
 from mkopo_test.words import email_of, seconds, written
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ class AnyLoan(TypedDict):
     loan_id: str
 
 
-class Payouts:
+class Payouts(Verbs):
     """The payouts."""
 
     def __init__(self, console: httpx.Client) -> None:
-        self._console = console
+        super().__init__(console)
         # The payouts that `settled` does not return: it has returned them, or they are the past.
         self._passed: set[str] = set()
         # The payouts that were there at the start.
@@ -44,13 +45,15 @@ class Payouts:
 
     def list(self, *, loan: AnyLoan | None = None, settled: bool | None = None) -> Records:
         """Return all payouts, newest first, or those of one loan."""
-        return self._list({"loan_id": loan and loan["loan_id"], "settled": settled})
+        query = {"loan_id": loan and loan["loan_id"], "settled": settled}
+        return self._ask("GET", "payouts", query=query)
 
     def settled(self, loan: AnyLoan, *, wait: str = "20s") -> DisbursementRecord:
         """Wait for the next payout of a loan that has settled: each is returned once, the oldest first."""
+        query = {"loan_id": loan["loan_id"], "settled": True, "wait": wait}
         deadline = time.monotonic() + seconds(wait)
         while True:
-            found = self._list({"loan_id": loan["loan_id"], "settled": True, "wait": wait})
+            found: Records = self._ask("GET", "payouts", query=query)
             for payout in reversed(found):
                 if payout["id"] not in self._passed:
                     self._passed.add(payout["id"])
@@ -113,10 +116,6 @@ class Payouts:
             "user_email": by and email_of(by),
         }
         body = {name: value for name, value in given.items() if value is not None}
-        made = cast("DisbursementRecord", ask(self._console, "POST", "/console/api/payouts", body=body))
+        made: DisbursementRecord = self._ask("POST", "payouts", body=body)
         self._passed.add(made["id"])
         return made
-
-    def _list(self, query: dict[str, object]) -> Records:
-        found = ask(self._console, "GET", "/console/api/payouts", query=query)
-        return cast("Records", found)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from mkopo_test.call_failed import ask, client, segment
 from mkopo_test.console.payouts import AnyLoan
 from mkopo_test.console.staff import path_of
+from mkopo_test.console.verbs import Verbs
 from mkopo_test.words import email_of
 
 if TYPE_CHECKING:
@@ -46,20 +47,20 @@ class Session:
         path = f"/api/v1/disbursements/{segment(loan['loan_id'])}/disburse"
         headers = {"Idempotency-Key": idempotency_key or str(uuid4())}
         with self._payouts.attempt(loan["loan_id"]) as report:
-            payout = cast("Disbursement", ask(self.http, "POST", path, body=body, headers=headers))
+            payout: Disbursement = ask(self.http, "POST", path, body=body, headers=headers)
             report(payout["id"])
         return payout
 
     def pending_loans(self) -> list[PendingLoan]:
         """Return the loans that wait to be paid out."""
-        return cast("list[PendingLoan]", ask(self.http, "GET", "/api/v1/disbursements/pending"))
+        return ask(self.http, "GET", "/api/v1/disbursements/pending")
 
     def history(self) -> list[DisbursementRecord]:
         """Return the history of payouts."""
-        return cast("list[DisbursementRecord]", ask(self.http, "GET", "/api/v1/disbursement-records"))
+        return ask(self.http, "GET", "/api/v1/disbursement-records")
 
 
-class Sessions:
+class Sessions(Verbs):
     """The sessions of the portal's users."""
 
     def __init__(
@@ -86,8 +87,8 @@ class Sessions:
 
     def end(self, who: str) -> int:
         """End the sessions of one account; return how many there were."""
-        return int(ask(self._console, "POST", f"{path_of(who)}/expire")["ended"])
+        return int(self._ask("POST", f"{path_of(who)}/expire")["ended"])
 
     def end_all(self) -> int:
         """End everybody's sessions; return how many there were."""
-        return int(ask(self._console, "POST", "/console/api/staff/expire")["ended"])
+        return int(self._ask("POST", "staff/expire")["ended"])

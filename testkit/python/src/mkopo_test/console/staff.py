@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from mkopo_test.call_failed import ask, segment
+from mkopo_test.call_failed import segment
+from mkopo_test.console.verbs import Verbs
 from mkopo_test.words import PASSWORD, email_of
 
 if TYPE_CHECKING:
@@ -16,24 +17,24 @@ if TYPE_CHECKING:
 
 def path_of(who: str) -> str:
     """Return the path of an account in the console's API."""
-    return f"/console/api/staff/{segment(email_of(who))}"
+    return f"staff/{segment(email_of(who))}"
 
 
-class Staff:
+class Staff(Verbs):
     """The staff accounts."""
 
     def __init__(self, console: httpx.Client) -> None:
-        self._console = console
+        super().__init__(console)
         # The passwords of the accounts that were opened here, by e-mail address in lower case.
         self._passwords: dict[str, str] = {}
 
     def list(self) -> list[Account]:
         """Return all accounts, by e-mail address."""
-        return cast("list[Account]", ask(self._console, "GET", "/console/api/staff"))
+        return self._ask("GET", "staff")
 
     def get(self, who: str) -> Account:
         """Return one account."""
-        return cast("Account", ask(self._console, "GET", path_of(who)))
+        return self._ask("GET", path_of(who))
 
     def open(
         self,
@@ -56,7 +57,7 @@ class Staff:
             "phone_number": phone_number or phone_of(email),
             "username": username,
         }
-        opened = cast("Account", ask(self._console, "POST", "/console/api/staff", body=body))
+        opened: Account = self._ask("POST", "staff", body=body)
         self._passwords[opened["email"].lower()] = password
         return opened
 
@@ -77,7 +78,7 @@ class Staff:
         return self._passwords.get(email_of(who).lower(), PASSWORD)
 
     def _change(self, who: str, change: AccountChange) -> Account:
-        return cast("Account", ask(self._console, "PATCH", path_of(who), body=change))
+        return self._ask("PATCH", path_of(who), body=change)
 
 
 def phone_of(email: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from mkopo_test.call_failed import ask
+from mkopo_test.console.verbs import Verbs
 from mkopo_test.words import seconds
 
 if TYPE_CHECKING:
@@ -13,17 +13,15 @@ if TYPE_CHECKING:
 
     from mkopo_test.contract import ToldStep, ToldStory
 
-_PATH = "/console/api/story"
-
 # The interval between two checks whether a step is done, in seconds.
 _POLL_INTERVAL_S = 0.1
 
 
-class Story:
+class Story(Verbs):
     """The story that the sandbox tells."""
 
     def __init__(self, console: httpx.Client) -> None:
-        self._console = console
+        super().__init__(console)
         # The number of steps that `next` has returned.
         self._returned = 0
 
@@ -41,7 +39,7 @@ class Story:
         step = story["steps"][index]
         # Without an act of its own, the act of the step that follows could be done too early.
         if step["act"] and step["state"] == "next":
-            step = cast("ToldStory", ask(self._console, "POST", f"{_PATH}/next"))["steps"][index]
+            step = self._ask("POST", "story/next")["steps"][index]
         while step["state"] != "done":
             if time.monotonic() >= deadline:
                 raise AssertionError(
@@ -64,4 +62,4 @@ class Story:
         return min(self._returned, sum(step["state"] == "done" for step in story["steps"]))
 
     def _told(self) -> ToldStory:
-        return cast("ToldStory", ask(self._console, "GET", _PATH))
+        return self._ask("GET", "story")

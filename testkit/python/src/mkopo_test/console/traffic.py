@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from mkopo_test.call_failed import ask
+from mkopo_test.console.verbs import Verbs
 from mkopo_test.words import email_of, written
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    import httpx
-
     from mkopo_test.contract import Call, Har
 
 
-class Traffic:
+class Traffic(Verbs):
     """The last thousand calls of the portal's API."""
-
-    def __init__(self, console: httpx.Client) -> None:
-        self._console = console
 
     def calls(
         self,
@@ -44,12 +39,12 @@ class Traffic:
             "since": since and written(since),
             "until": until and written(until),
         }
-        return cast("list[Call]", ask(self._console, "GET", "/console/api/traffic", query=query))
+        return self._ask("GET", "traffic", query=query)
 
     def har(self) -> Har:
         """Return all recorded calls as an HTTP Archive, for a bug report: browsers and Charles open it."""
-        return cast("Har", ask(self._console, "GET", "/console/api/traffic.har"))
+        return self._ask("GET", "traffic.har")
 
     def clear(self) -> None:
         """Delete the recorded calls."""
-        ask(self._console, "DELETE", "/console/api/traffic")
+        self._ask("DELETE", "traffic")
