@@ -30,7 +30,6 @@ pub fn routes() -> Router {
         .route("/readyz", get(readyz))
 }
 
-/// The path of the metrics.
 pub const METRICS: &str = "/metrics";
 
 /// `/metrics`.

@@ -41,9 +41,6 @@ static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
 
 /// Starts logging with the filter in `settings`: as text on a terminal, otherwise as JSON. Starts collecting traces,
 /// too. Dropping the guard writes the lines that still wait.
-///
-/// # Errors
-/// When the filter, or a variable of traces, can't be read.
 pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
     let filter = EnvFilter::try_new(&settings.log)?;
     let (writer, guard) = NonBlockingBuilder::default()

@@ -133,9 +133,6 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
 
 /// Puts the sandbox in `file` in the place of the data, unless there is data already. The caller has locked the data
 /// folder.
-///
-/// # Errors
-/// If the file can't be read or is no sandbox, or the data folder can't be written.
 pub async fn begin_from(store: &StoreSettings, file: &Path) -> anyhow::Result<()> {
     let database = store.database_file()?;
     if database.exists() {

@@ -35,7 +35,6 @@ pub enum DataCommand {
     Restore(BackupSettings),
 }
 
-/// Runs the command.
 pub async fn run(command: DataCommand) -> anyhow::Result<()> {
     let (from, to) = match command {
         DataCommand::Copy { from, to } => (from, to),

@@ -156,10 +156,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// A message for the terminal.
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Serve(settings) => serve::run(settings).await,

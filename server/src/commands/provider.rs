@@ -109,7 +109,6 @@ impl Access {
     }
 }
 
-/// Runs the command.
 pub async fn run(command: ProviderCommand) -> anyhow::Result<()> {
     match command {
         ProviderCommand::Check { access, payouts, yes, json } => {

@@ -77,7 +77,6 @@ pub struct AddSandbox {
     pub expires_in: Option<String>,
 }
 
-/// Runs the command.
 pub fn run(settings: SandboxSettings) -> anyhow::Result<()> {
     let server = settings.server.open(None)?;
     match settings.command {

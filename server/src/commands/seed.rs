@@ -40,7 +40,6 @@ pub struct SeedSettings {
     pub from: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
     let SeedSettings { store, loans, records, seed, from } = settings;
     let _lock = folder_lock::lock(&store, "stop it first")?;

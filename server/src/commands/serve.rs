@@ -19,7 +19,6 @@ use worlds::sandboxes::{Sandbox, open_files};
 /// Timeout of a shutdown for running payouts: a payout is answered within 8 s.
 const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
 
-/// Runs the command.
 pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     let log = log::init(&settings)?;
     super::warn_of_unknown_variables();

@@ -55,9 +55,6 @@ pub struct ServerArguments {
 
 impl ServerArguments {
     /// The service, for calls about `sandbox`.
-    ///
-    /// # Errors
-    /// When there is no token, or the address is not safe to send it to.
     pub fn open(self, sandbox: Option<&str>) -> anyhow::Result<Server> {
         let token = self.token()?;
         let is_deploy_token = token.expose_secret().starts_with(deploy::PREFIX);
@@ -117,7 +114,6 @@ pub struct Server {
     sandbox: Name,
 }
 
-/// The body of a call.
 pub enum Body {
     Empty,
     Json(Value),

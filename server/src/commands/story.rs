@@ -68,10 +68,6 @@ pub struct AddLink {
     pub works_for: Option<String>,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If a file is wrong, or the service refuses.
 pub fn run(command: StoryCommand) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match command {

@@ -6,9 +6,6 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 
 /// Asks for consent on the terminal. Returns whether the answer is yes.
-///
-/// # Errors
-/// The sentence `without_terminal` if nobody can be asked.
 pub fn confirm(question: &str, without_terminal: &str) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         bail!("{without_terminal}");
@@ -43,7 +40,6 @@ pub fn print_list<const N: usize>(
     Ok(())
 }
 
-/// The elements of a list in an answer.
 pub fn elements(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }

@@ -99,7 +99,6 @@ pub struct AddUser {
     pub password_stdin: bool,
 }
 
-/// Runs the command.
 pub async fn run(command: UserCommand) -> anyhow::Result<()> {
     let call = match command {
         UserCommand::Add(user) => return add(user).await,

@@ -84,7 +84,6 @@ fn longest_idle<'a>(open: impl Iterator<Item = &'a Arc<OpenConnection>>) -> Opti
 }
 
 impl Handle {
-    /// Records that something was sent or received.
     pub(super) fn touch(&self) {
         *self.open.active_at.lock() = Instant::now();
     }
@@ -95,7 +94,6 @@ impl Handle {
         self.call_ends();
     }
 
-    /// Records that a call begins.
     pub(super) fn call_begins(&self) {
         self.open.calls.fetch_add(1, Ordering::Relaxed);
     }

@@ -155,7 +155,6 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         ("MKOPO_PROVIDER_FAULTS", "Payouts"),
         ("MKOPO_PROVIDER_URL", "https://mkopo:a-provider-password@provider.example.com"),
         ("MKOPO_BEHIND_TLS", "maybe"),
-        ("MKOPO_ROLLBACK_MINUTES", "0"),
         ("MKOPO_STORIES", "/no/such/folder"),
         ("MKOPO_BRAND", " "),
         ("MKOPO_PRODUCT", ""),
@@ -208,7 +207,6 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_PROVIDER_FAULTS can't be 'Payouts': give payouts.
     mkopo: MKOPO_PROVIDER_URL is invalid: a provider's address has no password; calls are authorised by their session.
     mkopo: MKOPO_BEHIND_TLS can't be 'maybe': give true or false.
-    mkopo: MKOPO_ROLLBACK_MINUTES can't be '0': give whole minutes from 1 to 10080.
     mkopo: MKOPO_STORIES can't be '/no/such/folder': give a folder that exists.
     mkopo: MKOPO_BRAND can't be ' ': give a name of 1 to 64 characters that can be seen.
     mkopo: MKOPO_PRODUCT can't be '': give a name of 1 to 64 characters that can be seen.

@@ -12,8 +12,7 @@ use crate::{
     rollouts::publish_for,
     slice_reports::{crashed, loaded, not_loaded, report},
     slices::{
-        activate, build, build_of, hold, manifest, publish, publish_with, roll_back, started, started_with,
-        versions,
+        activate, build, build_of, hold, manifest, publish, publish_with, roll_back, started, versions,
     },
     test_app::{TestApp, account},
 };
@@ -233,16 +232,6 @@ async fn a_roll_back_goes_to_no_build_that_was_taken_back_aborted_or_never_live(
     }
     assert_eq!(roll_back(&app, "mfe-loans").await.failure().1, "no_previous_build");
     assert_eq!(activate(&app, "mfe-loans", "0.6.0").await.json()["previous"], "0.1.0");
-}
-
-#[tokio::test]
-async fn how_long_a_build_is_watched_is_a_setting() {
-    let (app, _portal) = started_with(&["--rollback-minutes", "5"]).await;
-    publish(&app, &build("mfe-loans", "0.2.0")).await;
-    app.clock.advance(Duration::from_mins(5));
-    visits(&app, &people(&app, 8).await, "0.2.0", 8).await;
-    look(&app).await;
-    assert_eq!(versions(&app).await.0, "0.2.0");
 }
 
 #[tokio::test]

@@ -21,20 +21,15 @@ use crate::error::Failure;
 pub struct UnixMillis(pub i64);
 
 impl UnixMillis {
-    /// This time plus `duration`.
     pub fn plus(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// This time minus `duration`.
     pub fn minus(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Parses a browser's `datetime-local` value in `zone`, or a time with an offset.
-    ///
-    /// # Errors
-    /// A sentence without its full stop.
+    /// Parses a browser's `datetime-local` value in `zone`, or a time with an offset. An error has no full stop.
     pub fn local(text: &str, zone: &TimeZone) -> Result<Self, String> {
         let local = || {
             let time = text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(zone.clone()).ok()?;
@@ -46,10 +41,7 @@ impl UnixMillis {
             .ok_or_else(|| format!("{text:?} is not a date and time such as 2026-11-14T12:00"))
     }
 
-    /// Parses a time that a sandbox's clock can be set to.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`] for the field `now`.
+    /// Parses a time that a sandbox's clock can be set to. A failure names the field `now`.
     pub fn settable(text: &str) -> Result<Self, Failure> {
         let at: Self = text.parse().map_err(|text: String| Failure::bad_field("now", text))?;
         if at.is_settable() { Ok(at) } else { Err(Failure::bad_field("now", SETTABLE)) }
@@ -72,7 +64,6 @@ impl UnixMillis {
         EAST_AFRICA.to_datetime(self.timestamp())
     }
 
-    /// The date and time in `zone`.
     pub fn in_zone(self, zone: &TimeZone) -> jiff::civil::DateTime {
         zone.to_datetime(self.timestamp())
     }
@@ -131,7 +122,6 @@ impl<'de> Deserialize<'de> for UnixMillis {
     }
 }
 
-/// The sentence on the times that a clock can be set to.
 pub const SETTABLE: &str = "The clock can be set to the years 2006 to 2099";
 
 /// The clock of a sandbox. Clones share the same time.
@@ -146,7 +136,6 @@ pub struct Clock {
 /// The console's setting of a clock, on top of the base time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// The offset in ms.
     pub offset_ms: i64,
     /// The time at which the clock is frozen, regardless of the offset; `None` while it runs.
     pub frozen_at: Option<UnixMillis>,
@@ -174,12 +163,10 @@ struct Base {
     machine_ahead_ms: i64,
     /// The correction that is added to the machine's time to get the right one.
     correction_ms: i64,
-    /// The time by which the clock was advanced.
     advanced_ms: i64,
 }
 
 impl Clock {
-    /// The system time.
     pub fn system() -> Self {
         Self::ahead_by(0)
     }
@@ -190,7 +177,6 @@ impl Clock {
         Self::on(Base { machine_ahead_ms: ms, ..Base::default() })
     }
 
-    /// A clock that stays at `moment` until it is moved.
     pub fn held_at(moment: UnixMillis) -> Self {
         Self::on(Base { held_at: Some(moment), ..Base::default() })
     }
@@ -208,17 +194,14 @@ impl Clock {
         Reading { base: *self.base.borrow(), setting: self.setting() }
     }
 
-    /// This clock, in a deployment of `zone`.
     pub fn in_zone(self, zone: TimeZone) -> Self {
         Self { zone, ..self }
     }
 
-    /// The time zone of the deployment.
     pub fn zone(&self) -> &TimeZone {
         &self.zone
     }
 
-    /// The current time.
     pub fn now(&self) -> UnixMillis {
         self.reading().now()
     }
@@ -233,7 +216,6 @@ impl Clock {
         self.now().min(self.unset_now())
     }
 
-    /// The current setting.
     pub fn setting(&self) -> Setting {
         *self.setting.borrow()
     }
@@ -254,7 +236,6 @@ impl Clock {
         base.held_at.is_none().then(|| base.machine_now())
     }
 
-    /// The correction that is added to the machine's time, in ms.
     pub fn correction_ms(&self) -> i64 {
         self.base.borrow().correction_ms
     }
@@ -332,9 +313,6 @@ impl Base {
 }
 
 /// Parses a duration such as `90s`, `15m`, `2d` or `1h30m`. Days have 24 hours.
-///
-/// # Errors
-/// [`Failure::BadValue`].
 pub fn duration(text: &str) -> Result<Duration, Failure> {
     let wrong = || Failure::BadValue(format!("{text:?} is not a duration such as 90s, 15m, 12h or 2d"));
     let span: Span = text.parse().map_err(|_| wrong())?;

@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 #[sqlx(transparent)]
 pub struct Email(String);
 
-/// Maximum length of an address, in characters.
 const MAX_CHARS: usize = 254;
 /// Maximum length of an address as it is given, in bytes: a character has at most four.
 const MAX_BYTES: usize = 4 * MAX_CHARS;
@@ -37,7 +36,6 @@ impl Email {
         self.0.is_ascii() && !self.0.ends_with(']')
     }
 
-    /// The stored form.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -114,7 +114,6 @@ pub fn is_damaged(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Returns whether the disk has no room for the write.
 pub fn is_disk_full(error: &sqlx::Error) -> bool {
     const POSTGRES_DISK_FULL: &str = "53100";
     match (postgres(error), error) {

@@ -59,14 +59,12 @@ pub enum Failure {
     InvalidRequest(String),
     /// A field of the body has the wrong type.
     #[error("The request body is invalid: {text}.")]
-    #[expect(missing_docs, reason = "the text says it")]
     InvalidField { field: String, text: String },
     /// A value is not valid for this call; the text says which values are.
     #[error("{0}.")]
     BadValue(String),
     /// A field's value is not valid for this call; the text says which values are.
     #[error("{text}.")]
-    #[expect(missing_docs, reason = "the text says it")]
     BadField { field: &'static str, text: String },
     /// The body has the wrong media type.
     #[error("The body must be sent as application/json.")]
@@ -123,7 +121,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The status and code of this failure, as listed in the contract.
     pub fn status_and_code(&self) -> (StatusCode, &'static str) {
         use Failure as F;
         match self {
@@ -155,12 +152,10 @@ impl Failure {
         Self::BadField { field, text: text.into() }
     }
 
-    /// A bug, with the error that shows it.
     pub fn internal(error: impl Display) -> Self {
         Self::Internal(error.to_string())
     }
 
-    /// The refusal, if a folder with refusals `R` refused.
     pub fn refusal<R: Refused>(&self) -> Option<&R> {
         match self {
             Self::Refused(refusal) => (&**refusal as &dyn Any).downcast_ref(),
@@ -168,7 +163,6 @@ impl Failure {
         }
     }
 
-    /// The known field that the failure is about, if any.
     pub fn field(&self) -> Option<&'static str> {
         match self {
             Self::BadField { field, .. } => Some(field),
@@ -192,7 +186,6 @@ impl Failure {
         }
     }
 
-    /// The body of the answer as JSON, in this `format`.
     pub fn to_json(&self, format: &FailureFormat) -> Vec<u8> {
         #[derive(Serialize)]
         struct Problem<'a> {
@@ -242,10 +235,8 @@ impl Failure {
     }
 }
 
-/// The format of a failure in an answer.
 #[derive(Clone, Debug)]
 pub struct FailureFormat {
-    /// The id of the request.
     pub request_id: Arc<str>,
     /// `true` for the format of RFC 9457.
     pub problem: bool,
@@ -312,7 +303,6 @@ impl IntoResponse for Failure {
     }
 }
 
-/// The media type of RFC 9457.
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// The media type of a failure: JSON, or problem+json (RFC 9457) if `problem`.

@@ -14,7 +14,6 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// The id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

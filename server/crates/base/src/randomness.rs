@@ -12,12 +12,10 @@ use crate::clock::UnixMillis;
 pub struct Randomness(Arc<Mutex<ChaCha12Rng>>);
 
 impl Randomness {
-    /// Seeded by the operating system.
     pub fn from_os() -> Self {
         Self(Arc::new(Mutex::new(rand::make_rng())))
     }
 
-    /// Gives the same sequence for the same seed.
     pub fn seeded(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(ChaCha12Rng::seed_from_u64(seed))))
     }
@@ -37,7 +35,6 @@ impl Randomness {
         uuid::Builder::from_unix_timestamp_millis(ms, &self.bytes()).into_uuid().to_string().into()
     }
 
-    /// `N` random bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         self.0.lock().fill_bytes(&mut bytes);

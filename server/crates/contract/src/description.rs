@@ -22,10 +22,7 @@ const JSON: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 static CONTRACT: LazyLock<Result<Value, String>> =
     LazyLock::new(|| serde_json::from_str(JSON).map_err(|error| error.to_string()));
 
-/// The contract.
-///
-/// # Errors
-/// If it can't be read, which a test finds.
+/// The contract. A test finds out if it can't be read.
 pub fn json() -> Result<&'static Value, &'static str> {
     CONTRACT.as_ref().map_err(String::as_str)
 }

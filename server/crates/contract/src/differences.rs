@@ -67,7 +67,6 @@ pub enum Side {
 /// A difference, with the number of times that it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The kind of a difference.
     pub kind: DifferenceKind,
     /// The place: a header, a parameter, the status, or a path in the body with `*` for list elements.
     pub place: String,
@@ -75,7 +74,6 @@ pub struct Difference {
     pub text: String,
     /// The shape of the value around the place, where it was first found.
     pub example: Value,
-    /// The number of times.
     pub count: u64,
 }
 

@@ -20,21 +20,14 @@ use traces::Kept;
 #[derive(Clone)]
 pub struct World(Arc<WorldState>);
 
-/// The state of a [`World`].
 pub struct WorldState {
-    /// The settings of the deployment.
     pub settings: Arc<Settings>,
-    /// The clock.
     pub clock: Clock,
-    /// The source of ids and random numbers.
     pub randomness: Randomness,
-    /// The database.
     pub database: Database,
     /// Reads the current version of the data, one read for all waiting calls.
     pub shared_read: SharedRead,
-    /// The background tasks.
     pub tasks: Tasks,
-    /// Keeps the traces.
     pub traces: Kept,
     /// Held while the clock is loaded, so that an older setting never replaces a newer one.
     pub loading_clock: Mutex<()>,
@@ -49,18 +42,13 @@ pub type Listener = Box<dyn Fn(Happened) + Send + Sync>;
 pub enum Happened {
     /// A one-time code was sent in a message.
     CodeSent(String),
-    /// A payout was settled.
     PayoutSettled {
-        /// The status of the payout in the database.
         status: String,
         /// Mobile money's result code; `None` if the request never reached it.
         result_code: Option<String>,
     },
     /// Another copy of the data was found in place, without `missing` answers that this server gave.
-    DataCopyFound {
-        /// The number of answers.
-        missing: usize,
-    },
+    DataCopyFound { missing: usize },
 }
 
 impl std::ops::Deref for World {
@@ -72,7 +60,6 @@ impl std::ops::Deref for World {
 }
 
 impl World {
-    /// Creates the world in `database`. `listener` is told what happens in it.
     pub fn new(
         settings: Arc<Settings>,
         clock: Clock,
@@ -96,15 +83,11 @@ impl World {
         }))
     }
 
-    /// The world that a request is for.
-    ///
-    /// # Errors
-    /// [`Failure::Internal`] before it is known.
+    /// The world that a request is for, once that is known.
     pub fn of(parts: &Parts) -> Result<&Self, Failure> {
         parts.extensions.get().ok_or_else(|| Failure::Internal("the request has no world".to_owned()))
     }
 
-    /// Tells the listener what happened.
     pub fn tell(&self, happened: Happened) {
         (self.listener)(happened);
     }
@@ -141,7 +124,6 @@ impl World {
 
 const STORED_CLOCK: &str = "SELECT offset_ms, frozen_at FROM clock_setting WHERE clock_id = 'sandbox'";
 
-/// The setting of the clock in the database.
 pub async fn stored_clock(connection: &mut Connection) -> Result<Setting, sqlx::Error> {
     let (offset_ms, frozen_at) = query_as(STORED_CLOCK).fetch_one(connection).await?;
     Ok(Setting { offset_ms, frozen_at })
@@ -150,7 +132,6 @@ pub async fn stored_clock(connection: &mut Connection) -> Result<Setting, sqlx::
 const STORE_CLOCK: &str =
     "UPDATE clock_setting SET offset_ms = $1, frozen_at = $2 WHERE clock_id = 'sandbox'";
 
-/// Stores the setting of the clock in the database.
 pub async fn store_clock(connection: &mut Connection, setting: Setting) -> Result<(), sqlx::Error> {
     query(STORE_CLOCK).bind(setting.offset_ms).bind(setting.frozen_at).run(connection).await
 }

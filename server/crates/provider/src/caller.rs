@@ -23,7 +23,6 @@ const MAX_BODY: usize = 128 * 1024 * 1024;
 /// A call, relative to `/api/v1`.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The method.
     pub method: Method,
     /// The path and query.
     pub path: String,
@@ -31,12 +30,10 @@ pub struct Call {
     pub headers: Vec<(HeaderName, String)>,
     /// The media type and the body.
     pub body: Option<(&'static str, Vec<u8>)>,
-    /// The token of the session.
     pub token: Option<SecretString>,
 }
 
 impl Call {
-    /// Creates a GET.
     pub fn get(path: impl Into<String>) -> Self {
         Self { method: Method::GET, path: path.into(), headers: Vec::new(), body: None, token: None }
     }
@@ -46,31 +43,24 @@ impl Call {
         Self { method: Method::POST, body: Some(("application/json", body.into())), ..Self::get(path) }
     }
 
-    /// Adds the token of a session.
     pub fn with_token(self, token: &SecretString) -> Self {
         Self { token: Some(token.clone()), ..self }
     }
 
-    /// Adds a header.
     pub fn with_header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// Returns the operation in the contract.
     pub fn operation(&self) -> Option<Operation> {
         Operation::of(&self.method, &format!("{API}{}", self.path))
     }
 }
 
-/// An answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The status.
     pub status: StatusCode,
-    /// The headers.
     pub headers: HeaderMap,
-    /// The body.
     pub body: Bytes,
 }
 
@@ -90,17 +80,11 @@ pub struct Caller {
 
 impl Caller {
     /// Creates a caller of the provider at `url`, which also trusts the authorities in the file `ca`.
-    ///
-    /// # Errors
-    /// If the file can't be read.
     pub fn new(url: ProviderUrl, ca: Option<&Path>) -> anyhow::Result<Self> {
         Ok(Self { url, client: Client::new(ca)? })
     }
 
     /// Makes a call once.
-    ///
-    /// # Errors
-    /// A sentence if no complete answer arrives.
     pub async fn call(&self, call: &Call) -> anyhow::Result<Answer> {
         let path: PathAndQuery = format!("{API}{}", call.path).parse()?;
         let uri = self.url.of_call(&path).context("the address is not valid")?;
@@ -138,10 +122,6 @@ impl Caller {
             .context("the provider did not answer within 30 seconds")?
     }
 
-    /// Signs in. Returns the token.
-    ///
-    /// # Errors
-    /// A sentence if the sign-in is refused.
     pub async fn sign_in(&self, email: &str, password: &SecretString) -> anyhow::Result<SecretString> {
         let answer = self.call(&Self::login(email, password)).await?;
         if answer.status != StatusCode::OK {
@@ -158,7 +138,6 @@ impl Caller {
         Ok(token.into())
     }
 
-    /// The call that signs in.
     pub fn login(email: &str, password: &SecretString) -> Call {
         let body = json!({"email": email, "password": password.expose_secret()});
         Call::post("/auth/login", body.to_string())

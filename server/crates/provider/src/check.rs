@@ -21,11 +21,9 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub struct Tried {
     /// The description of the call for people.
     pub what: String,
-    /// The call.
     pub call: String,
     /// The answer's status; `None` if there was no answer.
     pub status: Option<u16>,
-    /// The violations of the contract.
     pub violations: Vec<String>,
     /// Fields that are not in the contract, which are not violations.
     pub unknown_fields: Vec<String>,
@@ -41,19 +39,14 @@ impl Tried {
 /// The loan that would be paid out.
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// The id of the loan.
     pub loan_id: LoanId,
     /// The amount in KES.
     pub amount: i64,
-    /// The customer's phone number.
     pub phone: String,
 }
 
-/// The credentials of the user who signs in.
 pub struct Credentials {
-    /// The e-mail address.
     pub email: String,
-    /// The password.
     pub password: SecretString,
 }
 
@@ -74,10 +67,8 @@ const fn refused(status: &'static [u16], code: &'static str) -> Expected {
     Expected { status, code: Some(code) }
 }
 
-/// Tries a provider.
 pub struct Check {
     caller: Caller,
-    /// The `Idempotency-Key` of the payout.
     key: String,
     tried: Vec<Tried>,
 }
@@ -89,9 +80,6 @@ impl Check {
     }
 
     /// Tries everything. `confirm` is asked whether the loan may be paid out; without it, no loan is.
-    ///
-    /// # Errors
-    /// A sentence if the sign-in is refused: nothing else can be tried then. The errors of `confirm`.
     pub async fn run(
         mut self,
         credentials: Credentials,

@@ -40,9 +40,6 @@ pub struct Client {
 
 impl Client {
     /// A client that trusts the authorities of the operating system, and those in the file `ca`.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with the file.
     pub fn new(ca: Option<&Path>) -> anyhow::Result<Self> {
         let tls = tls(ca)?;
         let connector = || {
@@ -64,9 +61,6 @@ impl Client {
     }
 
     /// Sends a request once; a read is sent a second time if its connection broke.
-    ///
-    /// # Errors
-    /// If no connection can be made, or it broke.
     pub async fn send(&self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
         if !request.method().is_safe() {
             // Some servers answer 411 to a POST without it (RFC 9110, 8.6).

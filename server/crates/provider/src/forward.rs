@@ -115,7 +115,6 @@ impl Provider {
         Ok(answer)
     }
 
-    /// The beginning of an answer.
     async fn ahead_of(&self, body: &mut AnswerBody) -> Result<Option<Bytes>, Failure> {
         let ahead = body.read_ahead().await;
         if let Err(cut_off) = &ahead {
@@ -188,9 +187,6 @@ impl Provider {
     }
 
     /// Checks that an answer can be passed on.
-    ///
-    /// # Errors
-    /// The reason why it can't.
     fn check_head(&self, parts: &hyper::http::response::Parts, length: Option<u64>) -> Result<(), String> {
         let status = parts.status;
         if status.is_informational() || status.is_redirection() && status != StatusCode::NOT_MODIFIED {

@@ -99,7 +99,6 @@ pub fn of_answer(
     Ok(sent)
 }
 
-/// Those of `headers` that are in `names`.
 fn only(headers: &HeaderMap, names: &[HeaderName]) -> HeaderMap {
     let mut found = HeaderMap::new();
     for name in names {

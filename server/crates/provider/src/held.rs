@@ -27,30 +27,21 @@ pub struct Held {
 /// The operation, the side, the place and the kind of a difference.
 type Key = (String, Side, String, DifferenceKind);
 
-/// A difference that was found, with its count.
 #[derive(Clone, Debug, Serialize)]
 pub struct Found {
     /// The operation: its method and its path.
     pub operation: String,
-    /// The side that sent it.
     pub side: Side,
-    /// The place of the difference.
     pub place: String,
-    /// The kind of the difference.
     pub kind: DifferenceKind,
-    /// The description of the difference.
     pub text: String,
-    /// The number of times it was found.
     pub count: u64,
-    /// The time at which it was first found.
     pub first: UnixMillis,
-    /// The time at which it was last found.
     pub last: UnixMillis,
     /// The first one, as a shape: `x` for each letter, `9` for each digit.
     pub example: Value,
 }
 
-/// All differences that were found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The provider's address; `None` if calls are not forwarded.
@@ -62,7 +53,6 @@ pub struct Report {
     pub skipped: u64,
     /// How often a further difference was found once 500 were kept.
     pub not_kept: u64,
-    /// The violations of the contract.
     pub violations: Vec<Found>,
     /// Fields that are not in the contract, which are not violations.
     pub unknown_fields: Vec<Found>,
@@ -99,7 +89,6 @@ impl Held {
         (self.checked.load(Ordering::Relaxed), self.skipped.load(Ordering::Relaxed))
     }
 
-    /// Returns all differences that were found, with the address of the provider.
     pub fn report(&self, provider: Option<String>) -> Report {
         let found: Vec<Found> = self.found.lock().values().cloned().collect();
         let (checked, skipped) = self.counts();

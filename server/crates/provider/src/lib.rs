@@ -50,7 +50,6 @@ const MAX_CALLS: usize = 256;
 /// The provider that calls are forwarded to.
 #[derive(Debug)]
 pub struct Provider {
-    /// The address of the provider.
     pub url: ProviderUrl,
     client: Client,
     /// The maximum wait of a call for the provider.
@@ -71,9 +70,6 @@ pub struct Provider {
 
 impl Provider {
     /// The provider that `settings` name; `None` when this service is the provider itself.
-    ///
-    /// # Errors
-    /// A sentence that names the setting that can't be used.
     pub fn of(settings: &Settings) -> anyhow::Result<Option<Self>> {
         let behind_tls = settings.behind_tls;
         let settings = &settings.provider;

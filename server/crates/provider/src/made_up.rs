@@ -12,16 +12,13 @@ use base::phone::Msisdn;
 /// The number of replacements tried at the same length before a longer one is made.
 const TRIES: u32 = 50;
 
-/// The kind of a replaced value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueKind {
     /// An id or a number, which differs from every other one of its `noun`.
     Id(&'static str),
     /// One or more names of a person.
     Name,
-    /// A phone number.
     Phone,
-    /// An e-mail address.
     Email,
 }
 
@@ -41,7 +38,6 @@ impl MadeUp {
         Self { key, originals, made: HashMap::new(), used: HashSet::new() }
     }
 
-    /// The replacement of `original`.
     pub fn of(&mut self, kind: ValueKind, original: &str) -> String {
         if kind == ValueKind::Name {
             // Word by word, so that a full name matches the first and last names elsewhere.

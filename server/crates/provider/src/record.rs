@@ -88,9 +88,6 @@ const MAX_MINUTES: u32 = 7 * 24 * 60;
 
 /// Records both lists of the provider of `caller`. `key` is random, and is not kept. With `is_jittered`,
 /// amounts and times are changed by up to a tenth and a week, those of one loan alike.
-///
-/// # Errors
-/// A sentence if the provider refuses, or its lists do not follow the contract.
 pub async fn record(
     caller: &Caller,
     credentials: Credentials,

@@ -1,5 +1,7 @@
 //! The settings; their documentation is `mkopo serve --help`.
 
+#![warn(missing_docs)]
+
 mod database;
 mod mail_server;
 pub mod provider;
@@ -149,12 +151,6 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_KEEP_BUILDS", default_value_t = 10, value_name = "NUMBER",
           value_parser = values::builds)]
     pub keep_builds: u32,
-
-    /// Time for which a build is watched after it went live for everybody, in minutes. A build that fails is
-    /// taken back automatically (docs/slices.md).
-    #[arg(long, env = "MKOPO_ROLLBACK_MINUTES", default_value_t = 60, value_name = "MINUTES",
-          value_parser = values::rollback_minutes)]
-    pub rollback_minutes: u32,
 
     /// Trusted reverse proxies, as addresses or networks (`10.0.0.0/8`), separated by commas. The
     /// client's address is taken from their `X-Forwarded-For` header; the header is ignored from
@@ -389,11 +385,6 @@ impl Settings {
     /// The duration of a session.
     pub fn session_length(&self) -> Duration {
         Duration::from_secs(u64::from(self.session_minutes) * 60)
-    }
-
-    /// The time for which a build is watched after it went live for everybody.
-    pub fn watch_length(&self) -> Duration {
-        Duration::from_mins(u64::from(self.rollback_minutes))
     }
 
     /// The configured secret that signs tokens.

@@ -107,11 +107,6 @@ pub fn session_minutes(text: &str) -> Result<u32, &'static str> {
     number(text, 1..=43_200, "give whole minutes from 1 to 43200")
 }
 
-/// A number of minutes, up to a week.
-pub fn rollback_minutes(text: &str) -> Result<u32, &'static str> {
-    number(text, 1..=10_080, "give whole minutes from 1 to 10080")
-}
-
 /// A number of days, up to ten years.
 pub fn days(text: &str) -> Result<u32, &'static str> {
     number(text, 1..=3650, "give whole days from 1 to 3650")

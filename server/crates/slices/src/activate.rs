@@ -17,11 +17,6 @@ use store::Connection;
 /// Makes the build of `version` live; does nothing if it is live already. If the build `is_watched`, it is
 /// taken back when it fails. If it `is_forced`, a shell is accepted that can't load what is live. Returns the new state
 /// of the slice.
-///
-/// # Errors
-/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::BuildNotFound`], [`SliceRefusal::WrongShell`],
-/// [`SliceRefusal::PathTaken`], [`SliceRefusal::NoPortal`], [`SliceRefusal::ShellNeeded`],
-/// [`SliceRefusal::RolloutRuns`].
 pub async fn activate(
     slices: &Slices,
     name: SliceName,
@@ -35,9 +30,6 @@ pub async fn activate(
 
 /// Makes the build live again that was live before; if a version was `seen`, only while it is that one. Another roll-back
 /// goes to the one before that, never to one that was rolled back, taken back or aborted, or that was never live.
-///
-/// # Errors
-/// Those of [`activate`], [`SliceRefusal::NoPreviousBuild`], [`SliceRefusal::Changed`].
 pub async fn roll_back(
     slices: &Slices,
     name: SliceName,

@@ -81,7 +81,6 @@ pub(super) trait Author: FromRequestParts<(), Rejection = Failure> + Send + Sync
     /// The slice that the call names, if the author may change it.
     fn slice(&self, slices: &Slices, name: &str) -> impl Future<Output = Result<SliceName, Failure>> + Send;
 
-    /// The mark of the change.
     fn mark(self, slices: &Slices) -> Result<Mark, Failure>;
 }
 
@@ -145,7 +144,6 @@ async fn publish(
     publish_received(&slices, build, publication, mark).await
 }
 
-/// The options for publishing a build.
 pub(super) fn publication(
     hold: bool,
     force: bool,
@@ -172,10 +170,6 @@ pub(super) async fn publish_received(
 }
 
 /// Receives the build in an archive of limited size, and checks that the live shell can load it.
-///
-/// # Errors
-/// [`SliceRefusal::TooManyUploads`], [`SliceRefusal::NoArchive`], [`SliceRefusal::BuildTooLarge`],
-/// [`SliceRefusal::BadBuild`], and what is wrong with the build.
 pub(super) async fn receive(slices: &Slices, request: Request) -> Result<Build, Failure> {
     let Ok(_place) = slices.shared.uploads.try_acquire() else {
         return Err(SliceRefusal::TooManyUploads.into());

@@ -30,7 +30,6 @@ const MAX_FILES: usize = 2000;
 /// Maximum length of a path in a build, in bytes.
 const MAX_PATH: usize = 200;
 
-/// The content of an archive.
 #[derive(Debug, Default)]
 pub struct Unpacked {
     /// Its files, by path.
@@ -40,10 +39,6 @@ pub struct Unpacked {
 }
 
 /// Reads an archive of `size` bytes.
-///
-/// # Errors
-/// [`SliceRefusal::BadBuild`] when it is not an archive, or contains something that a build may not
-/// contain; [`SliceRefusal::BuildTooLarge`].
 pub fn read(archive: impl Read, size: u64) -> Result<Unpacked, Failure> {
     let unreadable =
         |_: io::Error| SliceRefusal::BadBuild("This is not a tar archive, or it is damaged".to_owned());
@@ -85,9 +80,6 @@ fn path_in_build(path: &[u8]) -> Result<String, Failure> {
 
 /// Reads the files of a folder, with the same checks as [`read`]. Source maps that the server would leave out are left
 /// out already.
-///
-/// # Errors
-/// As [`read`], and when the folder can't be read.
 pub fn read_folder(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
     let mut files = Files::default();
     let mut folders = vec![(folder.to_owned(), String::new())];
@@ -112,9 +104,6 @@ pub fn read_folder(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
 }
 
 /// Writes an archive of `files`; equal files give equal archives.
-///
-/// # Errors
-/// When a path is too long for an archive.
 pub fn write(files: &BTreeMap<String, Vec<u8>>) -> io::Result<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
     for (path, content) in files {

@@ -40,9 +40,6 @@ const CODE: &str = "var $container = {
 
 /// Publishes a build of the slice `name` that breaks, and makes it live. It has the same screens as the live one. If that
 /// breaks already, or such a build of it is there, none is published.
-///
-/// # Errors
-/// [`SliceRefusal::SliceNotFound`] if the slice has no live build; those of [`publish`].
 pub async fn publish_breaking(slices: &Slices, name: &SliceName) -> Result<(), Failure> {
     let all = builds::all(slices).await?;
     let not_found = || SliceRefusal::SliceNotFound(name.as_str().to_owned());

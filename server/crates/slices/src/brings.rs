@@ -37,15 +37,12 @@ const MAX: usize = 100;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Brings {
-    /// Its screens.
     pub screens: Vec<Screen>,
-    /// Its entries in the menu.
     pub menu: Vec<MenuEntry>,
     /// The messages that are shown in place of a screen.
     pub failures: SliceFailures,
 }
 
-/// A screen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Screen {
@@ -58,11 +55,9 @@ pub struct Screen {
     pub public: bool,
 }
 
-/// An entry of the menu.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MenuEntry {
-    /// Its text.
     pub label: String,
     /// The path of the screen that it opens.
     pub to: String,
@@ -96,7 +91,6 @@ pub struct Shell {
     pub version: Version,
     /// The version of mfe-kit, which slices name in their range.
     pub kit: Version,
-    /// The id of this build of the shell.
     pub build: String,
     /// The libraries that it shares with slices, with their versions; empty in portals of earlier
     /// releases.
@@ -105,7 +99,6 @@ pub struct Shell {
     /// The screens of the shell itself; empty in portals of earlier releases, like the fields below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub screens: Vec<Screen>,
-    /// The menu entries of the shell itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub menu: Vec<MenuEntry>,
     /// The icons that menu entries can have.
@@ -116,7 +109,6 @@ pub struct Shell {
     pub kit_package: Option<KitPackage>,
 }
 
-/// A package as npm installs it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KitPackage {
     /// Its path on this server, which names its version.
@@ -134,9 +126,6 @@ impl Shell {
 
 impl Brings {
     /// Checks that `shell` can draw the screens and menu entries of the slice `name`.
-    ///
-    /// # Errors
-    /// [`SliceRefusal::BadBuild`] with the reason as a sentence, [`SliceRefusal::PathTaken`].
     pub(super) fn check(&self, name: &str, shell: &Shell) -> Result<(), Failure> {
         if self.screens.is_empty() {
             return Err(bad("It brings no screen: list its screens in slice.screens of its package.json"));
@@ -195,9 +184,6 @@ impl Brings {
     }
 
     /// Checks that what the slice `other` brings stays reachable, and can be told from this.
-    ///
-    /// # Errors
-    /// [`SliceRefusal::PathTaken`], [`SliceRefusal::LabelTaken`].
     pub(super) fn check_other(&self, name: &str, other: &str, brought: &Self) -> Result<(), Failure> {
         for Screen { path, .. } in &self.screens {
             if brought.screens.iter().any(|screen| overlap(path, &screen.path)) {

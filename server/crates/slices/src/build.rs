@@ -42,34 +42,25 @@ impl SliceName {
     }
 
     /// Parses the name in a request. No slice has an invalid name.
-    ///
-    /// # Errors
-    /// [`SliceRefusal::SliceNotFound`].
     pub fn from_request(text: &str) -> Result<Self, Failure> {
         Self::parse(text).ok_or_else(|| SliceRefusal::SliceNotFound(text.to_owned()).into())
     }
 
     /// Parses the version in a request. No build has an invalid version.
-    ///
-    /// # Errors
-    /// [`SliceRefusal::BuildNotFound`].
     pub fn version_from_request(&self, text: &str) -> Result<Version, Failure> {
         let unknown =
             |_| SliceRefusal::BuildNotFound { name: self.0.clone(), version: text.to_owned() }.into();
         Version::parse(text).map_err(unknown)
     }
 
-    /// The name of the shell.
     pub fn of_shell() -> Self {
         Self(SHELL.to_owned())
     }
 
-    /// Returns whether this is the shell, the page that loads the slices.
     pub fn is_shell(&self) -> bool {
         self.0 == SHELL
     }
 
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -83,7 +74,6 @@ impl SliceName {
 /// A build that has been checked.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The slice that it belongs to.
     pub name: SliceName,
     /// Its version, which no other build of the slice has.
     pub version: Version,
@@ -93,7 +83,6 @@ pub struct Build {
     pub(super) libraries: Vec<Library>,
     /// The subresource integrity of its manifest, as browsers check it; for a build of the shell, that of its page.
     pub integrity: String,
-    /// Its additions to the portal: screens, menu entries and messages.
     pub brings: Brings,
     /// The shell, if this is a build of it.
     pub as_shell: Option<Shell>,
@@ -169,9 +158,6 @@ struct Loads {
 
 impl Build {
     /// Checks that `files` are a build that `shell` can load.
-    ///
-    /// # Errors
-    /// [`SliceRefusal::BadBuild`] with the reason as a sentence, [`SliceRefusal::WrongShell`].
     pub fn check(files: BTreeMap<String, Vec<u8>>, shell: &Shell) -> Result<Self, Failure> {
         let bytes = files
             .get(MANIFEST)
@@ -220,9 +206,6 @@ impl Library {
 }
 
 /// Checks that the shell's versions of the libraries are in the ranges that a build names.
-///
-/// # Errors
-/// [`SliceRefusal::WrongShell`]; [`SliceRefusal::BadBuild`] when a range is invalid.
 pub(super) fn check_libraries(libraries: &[Library], shell: &Shell) -> Result<(), Failure> {
     libraries.iter().try_for_each(|library| check_library(&library.name, &library.required_version, shell))
 }

@@ -82,20 +82,15 @@ impl Places {
     }
 }
 
-/// A place at which a build crashed.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx_macros::FromRow)]
 pub struct CrashPlace {
-    /// The version of the build.
     pub version: String,
-    /// The name of the error.
     pub error: String,
     /// The place of the sources, such as `src/payout/DisburseDialog.tsx:42`.
     pub place: String,
-    /// The number of crashes there.
     pub times: i64,
     /// The number of people who have seen one.
     pub people: i64,
-    /// When the last one was seen.
     pub seen_at: UnixMillis,
 }
 

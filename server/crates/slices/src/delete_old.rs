@@ -14,9 +14,7 @@ use store::{Connection, query};
 
 /// Deletes published builds that are neither live nor previous nor rolled out, except the `keep` newest
 /// of each slice. Each has its own transaction: a build can have 16 MiB. Returns the number of builds.
-///
-/// # Errors
-/// When the database fails; earlier builds stay deleted.
+/// If it fails, earlier builds stay deleted.
 pub async fn delete_old(slices: &Slices, keep: usize, now: UnixMillis) -> Result<u64, Failure> {
     let bundled = Bundled::of(slices).await?;
     let all = read_all(&mut slices.database.read().await?, &bundled).await?;
@@ -51,7 +49,6 @@ pub(super) fn unused(slice: &SliceBuilds) -> Vec<&SliceBuild> {
     unused
 }
 
-/// The versions to delete.
 fn old_builds(slice: &SliceBuilds, keep: usize) -> Vec<Version> {
     unused(slice).into_iter().skip(keep).map(|build| build.version.clone()).collect()
 }
@@ -61,7 +58,6 @@ const DELETE_FILES: &str = "DELETE FROM slice_file WHERE name = $1 AND version =
 // The row is kept, as when a slice is removed.
 const REMOVE_BUILD: &str = "UPDATE slice_build SET removed_at = $3 WHERE name = $1 AND version = $2";
 
-/// Deletes the files of a build.
 pub(super) async fn delete_build(
     connection: &mut Connection,
     name: &SliceName,

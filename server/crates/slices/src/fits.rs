@@ -21,9 +21,6 @@ struct Candidate<'a> {
 impl SliceBuild {
     /// Checks that browsers can be given this build of the slice `name`. If it `is_forced`, a shell is accepted that
     /// can't load what is live.
-    ///
-    /// # Errors
-    /// Those of [`Candidate::check`].
     pub(super) async fn check_fits(
         &self,
         name: &SliceName,
@@ -41,9 +38,6 @@ impl SliceBuild {
 impl Build {
     /// Checks that browsers can be given this build. If it `is_forced`, a shell is accepted that can't load what is
     /// live.
-    ///
-    /// # Errors
-    /// Those of [`Candidate::check`].
     pub(super) async fn check_fits(
         &self,
         is_forced: bool,
@@ -59,10 +53,6 @@ impl Build {
 impl Candidate<'_> {
     /// Checks that the live shell can load the build, and that no other slice, nor the shell, has one of its paths or
     /// menu entries. For a build of the shell, it checks that it can load all that the live shell can.
-    ///
-    /// # Errors
-    /// [`SliceRefusal::NoPortal`], [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`],
-    /// [`SliceRefusal::LabelTaken`], [`SliceRefusal::ShellNeeded`].
     async fn check(&self, connection: &mut Connection, bundled: &Bundled) -> Result<(), Failure> {
         let slices = read_all(connection, bundled).await?;
         let live = live_shell(&slices);

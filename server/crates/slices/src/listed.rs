@@ -15,7 +15,6 @@ use base::error::Failure;
 pub struct Listed {
     /// The live shell; `None` while there is none.
     pub shell: Option<Shell>,
-    /// The slices, by name.
     pub slices: Map<String, Value>,
 }
 

@@ -18,13 +18,10 @@ use store::Database;
 /// The slices of a world. Clones share them.
 #[derive(Clone)]
 pub struct Slices {
-    /// The data and the time of the world.
     pub world: World,
-    /// The sessions of the world.
     pub auth: Auth,
     /// The id of the sandbox; `None` for `main`.
     pub sandbox_id: Option<String>,
-    /// The parts that all worlds of the process share.
     pub shared: Arc<Shared>,
 }
 

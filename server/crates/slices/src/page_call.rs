@@ -22,10 +22,6 @@ use web::{
 pub type MaxSize = (usize, &'static str);
 
 /// Counts the call, and reads its body.
-///
-/// # Errors
-/// [`lending::auth::AuthRefusal::TooManyTries`], [`SliceRefusal::NotFromPortal`], [`Failure::BodyTooLarge`], and those
-/// of the JSON.
 pub async fn read<T: DeserializeOwned>(
     limit: &Limit,
     (max_size, in_words): MaxSize,

@@ -31,7 +31,6 @@ const REMOVED: &str = "
 const FORGET_REMOVED: &str = "
     DELETE FROM slice_build WHERE name = $1 AND version = $2 AND removed_at IS NOT NULL";
 
-/// Options for publishing a build.
 #[derive(Clone, Debug)]
 pub struct Publication {
     /// Store the build without making it live.
@@ -46,12 +45,6 @@ pub struct Publication {
 
 /// Publishes a checked build, and makes it live unless `publication` says otherwise. Publishing a
 /// build again changes nothing. Returns the new state of the slice, and `true` if the build is new.
-///
-/// # Errors
-/// [`SliceRefusal::BuildExists`] when the version exists with other files, [`SliceRefusal::BuildOutdated`]
-/// when it is below the live one, [`SliceRefusal::PathTaken`] when another slice has one of its paths,
-/// [`SliceRefusal::RolloutRuns`] when it would go live during the rollout of another, [`SliceRefusal::ShellNeeded`]
-/// when it is a shell that can't load what is live.
 pub async fn publish(
     slices: &Slices,
     build: Build,

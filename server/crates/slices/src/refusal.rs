@@ -11,7 +11,6 @@ use base::{
 
 /// A refusal of slices and their builds. The text is for people; the code is for programs.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the texts say it")]
 pub enum SliceRefusal {
     /// The upload is not a valid build of a slice; the text says why.
     #[error("{0}.")]

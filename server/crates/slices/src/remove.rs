@@ -19,11 +19,6 @@ const REMOVE_BUILDS: &str = "
 
 /// Removes all published builds of a slice. The build that is bundled with the portal goes live; without
 /// one, the slice is gone. A sandbox returns to the build that is live in `main`. Returns the slice's new state.
-///
-/// # Errors
-/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::NothingPublished`], [`SliceRefusal::RolloutRuns`],
-/// [`SliceRefusal::ShellStays`], [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`],
-/// [`SliceRefusal::LabelTaken`], [`SliceRefusal::NoPortal`].
 pub async fn remove(slices: &Slices, name: SliceName, mark: Mark) -> Result<SliceBuilds, Failure> {
     if name.is_shell() {
         return Err(SliceRefusal::ShellStays.into());

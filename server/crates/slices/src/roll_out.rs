@@ -64,10 +64,6 @@ pub(super) fn refuse_unless_seen(
 /// Gives an existing build to some browsers; the others keep the live one. If a rollout of this build
 /// runs, its share is changed. If the build `is_watched`, it is taken back when it fails. Returns the new
 /// state of the slice.
-///
-/// # Errors
-/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::BuildNotFound`], [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`],
-/// [`SliceRefusal::NoPortal`], [`SliceRefusal::RolloutRuns`], [`SliceRefusal::AlreadyLive`], [`SliceRefusal::NotInSandbox`].
 pub async fn roll_out(
     slices: &Slices,
     name: SliceName,
@@ -170,10 +166,6 @@ const DROP_PLAN: &str = "UPDATE slice_rollout SET plan = NULL WHERE name = $1";
 
 /// Changes the rollout of a slice; if a version was `seen`, only while that one is rolled out. Returns the new state of
 /// the slice.
-///
-/// # Errors
-/// [`SliceRefusal::NoRollout`], [`SliceRefusal::Changed`]; to promote, also [`SliceRefusal::WrongShell`],
-/// [`SliceRefusal::PathTaken`] and [`SliceRefusal::NoPortal`].
 pub async fn change(
     slices: &Slices,
     name: SliceName,

@@ -15,9 +15,6 @@ const MAX_BYTES: i64 = 64 * 1024 * 1024;
 const BYTES: &str = "SELECT COALESCE(SUM(size), 0) FROM slice_build WHERE removed_at IS NULL";
 
 /// Makes room for `build`: the oldest builds of its slice that nobody gets are deleted.
-///
-/// # Errors
-/// [`SliceRefusal::SandboxFull`] if the others leave no room for it.
 pub(super) async fn make_room(
     connection: &mut Connection,
     slice: &SliceBuilds,

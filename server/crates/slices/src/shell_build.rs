@@ -24,9 +24,6 @@ pub const POLICY: &str = "csp.txt";
 const DENIES: &str = "default-src 'none';";
 
 /// Checks that `files` are a build of the shell.
-///
-/// # Errors
-/// [`SliceRefusal::BadBuild`](crate::SliceRefusal::BadBuild) with the reason as a sentence.
 pub fn check(files: BTreeMap<String, Vec<u8>>) -> Result<Build, Failure> {
     let shell: Shell = serde_json::from_slice(content(&files, DESCRIPTION)?)
         .map_err(|error| bad(format!("Its {DESCRIPTION} can't be read: {}", reason(&error))))?;

@@ -28,9 +28,6 @@ pub fn is_source_map(path: &str) -> bool {
 
 /// The places of the sources that `positions` come from, such as `src/payout/DisburseDialog.tsx:42`; `None` for a
 /// position that comes from no source.
-///
-/// # Errors
-/// [`Dropped::MapTooLarge`], [`Dropped::MapUnreadable`].
 pub(super) fn places(map: &[u8], positions: &[Position]) -> Result<Vec<Option<String>>, Dropped> {
     let values = map.iter().filter(|byte| matches!(byte, b',' | b';')).count();
     if map.len() > MAX_SIZE || values > MAX_VALUES {

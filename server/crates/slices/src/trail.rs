@@ -28,9 +28,6 @@ pub struct Mark {
 
 impl Mark {
     /// A change made now, by `by`.
-    ///
-    /// # Errors
-    /// [`Failure::BadValue`] when `by` is not a valid name.
     pub fn now(slices: &Slices, by: Option<String>, trail: Trail) -> Result<Self, Failure> {
         let (at, set_at) = (slices.clock.unset_now(), slices.clock.now());
         let by = by.unwrap_or_else(|| "unknown".to_owned());
@@ -41,7 +38,6 @@ impl Mark {
     }
 }
 
-/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SliceAction {
@@ -49,9 +45,7 @@ pub enum SliceAction {
     Published,
     /// A build was published without going live.
     Held,
-    /// An existing build went live.
     Activated,
-    /// The previous build went live again.
     RolledBack,
     /// A build that fails stays live, because the previous one can't go live.
     NotRolledBack,
@@ -59,18 +53,14 @@ pub enum SliceAction {
     Removed,
     /// Some browsers get a build.
     RolledOut,
-    /// A rollout stays at its percentage.
     RolloutHeld,
-    /// A build that was rolled out went live.
     Promoted,
-    /// A rollout was ended.
     Aborted,
 }
 
 store::stored_as_text!(SliceAction);
 
 impl SliceAction {
-    /// Its kind in the audit trail.
     pub(super) fn kind(self) -> EventKind {
         match self {
             Self::Published | Self::Held => EventKind::SlicePublished,
@@ -91,20 +81,14 @@ impl SliceAction {
     }
 }
 
-/// An entry of the trail.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct SliceEvent {
-    /// Its id.
     #[sqlx(rename = "event_id")]
     pub id: String,
-    /// The time.
     pub at: UnixMillis,
-    /// The author.
     #[sqlx(rename = "done_by")]
     pub by: String,
-    /// The kind of a change.
     pub act: SliceAction,
-    /// The slice.
     pub name: String,
     /// The version that was published, went live or is rolled out; `None` if no build is live afterwards.
     pub version: Option<String>,

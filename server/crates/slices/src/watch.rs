@@ -25,6 +25,9 @@ const BY: &str = "the service";
 /// Interval at which reports are written and builds are judged.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// A build is watched for this long after it went live for everybody.
+const WATCHED_LIVE: Duration = Duration::from_hours(1);
+
 /// Runs [`look`] again and again, for as long as the future is polled. Every server does this.
 pub async fn keep_watching(slices: Slices) {
     loop {
@@ -45,11 +48,10 @@ pub async fn look(slices: &Slices) -> Result<(), Failure> {
     let watches: BTreeMap<&str, &Watch> = watches.iter().map(|watch| (watch.name.as_str(), watch)).collect();
     let rollouts = rollout::all(&mut reader).await?;
     let names: BTreeSet<&str> = watches.keys().copied().chain(rollouts.keys().map(String::as_str)).collect();
-    let length = slices.settings.watch_length();
     let mut with_due = Vec::new();
     for name in names {
         let (watch, rollout) = (watches.get(name).copied(), rollouts.get(name));
-        if due(&mut reader, name, watch, rollout, length, now).await?.is_some() {
+        if due(&mut reader, name, watch, rollout, now).await?.is_some() {
             with_due.push(name);
         }
     }
@@ -98,11 +100,10 @@ async fn due(
     name: &str,
     watch: Option<&Watch>,
     rollout: Option<&Rollout>,
-    length: Duration,
     now: Now,
 ) -> Result<Option<Due>, Failure> {
     if let Some(watch) = watch {
-        if watch.live_since.is_some_and(|since| now.machine.since(since) >= length) {
+        if watch.live_since.is_some_and(|since| now.machine.since(since) >= WATCHED_LIVE) {
             return Ok(Some(Due::EndWatch));
         }
         let seen = Seen::of(connection, watch).await?;
@@ -133,7 +134,7 @@ async fn due(
 
 /// Makes the due change on a slice, in one transaction, so that only one of several servers makes it.
 async fn act(slices: &Slices, name: &str) -> Result<(), Failure> {
-    let (name, length) = (SliceName::from_request(name)?, slices.settings.watch_length());
+    let name = SliceName::from_request(name)?;
     let bundled = Bundled::of(slices).await?;
     let transaction = slices.world.begin_with_current_clock().await?;
     let now = Now::of(slices);
@@ -145,7 +146,7 @@ async fn act(slices: &Slices, name: &str) -> Result<(), Failure> {
             let watches = watched::all(connection).await?;
             let watch = watches.iter().find(|watch| watch.name == name.as_str());
             let rollout = slice.rollout.as_ref();
-            let due = due(connection, name.as_str(), watch, rollout, length, now).await?;
+            let due = due(connection, name.as_str(), watch, rollout, now).await?;
             let Some(due) = due else { return Ok(None) };
             let done = perform(connection, &bundled, &name, &slice, due, mark).await?;
             let Some((kind, details)) = done else { return Ok(None) };

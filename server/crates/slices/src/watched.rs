@@ -36,7 +36,6 @@ impl Watch {
 
 const ALL: &str = "SELECT name, version, against, began_at, live_since FROM slice_watch";
 
-/// Every watch.
 pub(super) async fn all(connection: &mut Connection) -> Result<Vec<Watch>, Failure> {
     Ok(query_as(ALL).fetch_all(connection).await?)
 }

@@ -27,7 +27,6 @@ pub(crate) fn sqlite_options(file: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// The options for connecting to PostgreSQL.
 #[derive(Clone)]
 pub(crate) struct PostgresOptions {
     pub options: Box<PgConnectOptions>,
@@ -46,7 +45,6 @@ pub(crate) async fn connect_sqlite(options: &SqliteConnectOptions) -> Result<Sql
     Ok(connection)
 }
 
-/// Connects to PostgreSQL, with a timeout.
 pub(crate) async fn connect_postgres(options: &PostgresOptions) -> Result<Connection, sqlx::Error> {
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, options.options.connect()).await;
     let connection =

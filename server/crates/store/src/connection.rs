@@ -24,9 +24,7 @@ const LONG_ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 /// A connection that is in a transaction, or is only used to read.
 #[derive(Debug)]
 pub enum Connection {
-    /// A connection to a file.
     Sqlite(Held<Sqlite>),
-    /// A connection to a server.
     Postgres(Held<Postgres>),
 }
 
@@ -114,7 +112,6 @@ impl Connection {
         Self::Postgres(Held::of(owner, is_pooled))
     }
 
-    /// Sets whether statements may take long from now on.
     pub(super) fn set_long(&mut self, is_long: bool) {
         match self {
             Self::Sqlite(held) => held.is_long = is_long,
@@ -122,7 +119,6 @@ impl Connection {
         }
     }
 
-    /// Whether the disk had no room for a statement, until the writer notes it.
     pub(super) fn lacked_room(&mut self) -> &mut bool {
         match self {
             Self::Sqlite(held) => &mut held.lacked_room,
@@ -170,7 +166,6 @@ impl Connection {
         }
     }
 
-    /// Closes the connection.
     pub async fn close(self) {
         _ = match self {
             Self::Sqlite(held) => close(held).await,

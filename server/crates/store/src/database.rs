@@ -61,16 +61,12 @@ pub(crate) enum Readers {
     Postgres(PgPool, bool),
 }
 
-/// The load of the database.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Writes waiting for a writer.
     pub writes_waiting: usize,
     /// Writes that PostgreSQL undid because of another one, and that were tried again, since the start.
     pub conflicts: u64,
-    /// Idle reading connections.
     pub readers_idle: usize,
-    /// Reading connections in use.
     pub readers_busy: usize,
 }
 
@@ -92,9 +88,6 @@ impl Database {
     }
 
     /// A connection to read, which sees all commits so far. It returns to the pool when it is dropped.
-    ///
-    /// # Errors
-    /// [`Failure::Unavailable`] if none is free in time.
     pub async fn read(&self) -> Result<Connection, Failure> {
         Ok(match &self.readers {
             Readers::Sqlite(readers) => Connection::sqlite(Owner::Pool(readers.acquire().await?)),
@@ -149,9 +142,6 @@ impl Database {
 
     /// Begins a transaction when its turn comes. Meanwhile, no other one runs on any server, except those of
     /// sets.
-    ///
-    /// # Errors
-    /// [`Failure::Unavailable`].
     pub async fn begin(&self) -> Result<Transaction, Failure> {
         Transaction::begin(&self.writer, false, vec![self.place_in_turn().await?]).await
     }
@@ -228,14 +218,10 @@ impl Database {
     }
 
     /// Checks that a power failure loses nothing that was committed. In demo mode, warns instead.
-    ///
-    /// # Errors
-    /// A sentence that says what to change.
     pub async fn check_durability(&self, demo: bool) -> anyhow::Result<()> {
         durability::check_flushes(&mut self.read().await?, demo).await
     }
 
-    /// The current load.
     pub fn load(&self) -> Load {
         let (readers_idle, readers) = match &self.readers {
             Readers::Sqlite(readers) => (readers.num_idle(), readers.size()),

@@ -54,9 +54,6 @@ impl Database {
     }
 
     /// Opens the database in the data folder, creating it if needed.
-    ///
-    /// # Errors
-    /// A sentence that names the folder and the setting.
     pub async fn open_in(folder: &Path) -> anyhow::Result<Self> {
         Self::open(&folder.join("mkopo.db")).await.map_err(|error| {
             let store = format!("the database in the data folder {}", folder.display());
@@ -64,10 +61,7 @@ impl Database {
         })
     }
 
-    /// Opens and migrates the database at `url`. A missing file is created.
-    ///
-    /// # Errors
-    /// If it can't be reached or written, or was created by a newer version.
+    /// Opens and migrates the database at `url`. A missing file is created; one of a newer version is refused.
     pub async fn open_at(url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
         match &url.engine {
             Engine::Sqlite(file) => Self::open(file).await,
@@ -77,9 +71,6 @@ impl Database {
 
     /// Returns whether the tables of the database at `url`, the value of `setting`, are those of this version. Nothing is
     /// changed in it.
-    ///
-    /// # Errors
-    /// A sentence that names the database and the setting, but never a password.
     pub async fn is_current(url: &DatabaseUrl, setting: &str) -> anyhow::Result<bool> {
         let reading = async {
             let (mut connection, migrator) = match &url.engine {
@@ -101,9 +92,6 @@ impl Database {
     }
 
     /// Opens and migrates the database at `file`, creating it if needed.
-    ///
-    /// # Errors
-    /// If the file can't be opened or written, or was created by a newer version.
     pub async fn open(file: &Path) -> Result<Self, sqlx::Error> {
         let options = sqlite_options(file).synchronous(SqliteSynchronous::Full).optimize_on_close(true, None);
         let mut connection = connect_sqlite(&options.clone().busy_timeout(START_TIMEOUT)).await?;
@@ -162,7 +150,6 @@ impl Database {
     }
 }
 
-/// The options for connecting to the PostgreSQL database that a URL names.
 fn options_of(options: &PgConnectOptions, is_pooled: bool) -> PostgresOptions {
     let options = options.clone().application_name("mkopo").disable_statement_logging();
     let options = if is_pooled {
@@ -176,7 +163,6 @@ fn options_of(options: &PgConnectOptions, is_pooled: bool) -> PostgresOptions {
     PostgresOptions { options: Box::new(options), is_pooled }
 }
 
-/// The oldest supported version of PostgreSQL.
 const MIN_POSTGRES_VERSION: i32 = 140_000;
 
 const POSTGRES_PROPERTIES: &str = "

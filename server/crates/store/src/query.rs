@@ -103,7 +103,6 @@ impl<'t, T> Value<'t> for T where T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<
 
 /// Values that are bound one after the other: a tuple.
 pub trait Values<'t> {
-    /// Binds the values to `query`.
     fn bind_to(self, query: Query) -> Query;
 }
 
@@ -146,7 +145,6 @@ pub fn query(sql: impl SqlSafeStr) -> Query {
 }
 
 impl Query {
-    /// Binds the next value.
     pub fn bind<'t>(mut self, value: impl Value<'t>) -> Self {
         if let Ok(arguments) = &mut self.arguments
             && let Err(error) = arguments.add(&value)
@@ -156,7 +154,6 @@ impl Query {
         self
     }
 
-    /// Binds the next values.
     pub fn bind_all<'t>(self, values: impl Values<'t>) -> Self {
         values.bind_to(self)
     }
@@ -205,7 +202,6 @@ pub struct QueryAs<T> {
     read: fn(&Row) -> Result<T, sqlx::Error>,
 }
 
-/// Creates a statement that returns rows.
 pub fn query_as<T: Fetched>(sql: impl SqlSafeStr) -> QueryAs<T> {
     QueryAs { query: query(sql), read: Row::read }
 }
@@ -219,12 +215,10 @@ where
 }
 
 impl<T: Send> QueryAs<T> {
-    /// Binds the next value.
     pub fn bind<'t>(self, value: impl Value<'t>) -> Self {
         Self { query: self.query.bind(value), ..self }
     }
 
-    /// Binds the next values.
     pub fn bind_all<'t>(self, values: impl Values<'t>) -> Self {
         Self { query: self.query.bind_all(values), ..self }
     }
@@ -236,20 +230,15 @@ impl<T: Send> QueryAs<T> {
         self
     }
 
-    /// Returns exactly one row.
-    ///
-    /// # Errors
-    /// Errors of the engine; [`sqlx::Error::RowNotFound`] if there is none.
+    /// Returns exactly one row; [`sqlx::Error::RowNotFound`] if there is none.
     pub async fn fetch_one(self, connection: &mut Connection) -> Result<T, sqlx::Error> {
         self.fetch_optional(connection).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
-    /// Returns the row, if any.
     pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
         self.query.row(connection).await?.map(|row| (self.read)(&row)).transpose()
     }
 
-    /// Returns all rows.
     pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
         let mut rows = Vec::new();
         self.for_each(connection, |row| {
@@ -261,9 +250,6 @@ impl<T: Send> QueryAs<T> {
     }
 
     /// Gives each row to `take` as it comes.
-    ///
-    /// # Errors
-    /// Errors of the engine, and the first one of `take`.
     pub async fn for_each(
         self,
         connection: &mut Connection,

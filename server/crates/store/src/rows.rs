@@ -15,7 +15,6 @@ use base::error::Failure;
 /// Rows with the order of their columns.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Rows {
-    /// The names of the columns.
     pub columns: Vec<String>,
     /// Strings, integers and nulls; a boolean is 0 or 1.
     pub rows: Vec<Vec<Value>>,
@@ -24,7 +23,6 @@ pub struct Rows {
 /// The maximum number of rows inserted by one statement.
 const ROWS_PER_INSERT: usize = 100;
 
-/// The type of a column.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Text,
@@ -46,7 +44,6 @@ impl Kind {
 /// The maximum number of rows held in memory during a copy.
 const CHUNK_SIZE: usize = 1000;
 
-/// Copies the rows of `select` in `from` to `table` in `to`.
 pub async fn copy(
     from: &mut Connection,
     to: &mut Connection,
@@ -73,7 +70,6 @@ async fn copy_stream<R: Readable>(
     Ok(())
 }
 
-/// Reads the rows of `select`.
 pub async fn read(connection: &mut Connection, select: &'static str) -> Result<Rows, Failure> {
     match connection {
         Connection::Sqlite(on) => Readable::all(&sqlx::query(select).fetch_all(&mut **on).await?),
@@ -148,10 +144,8 @@ async fn kinds(connection: &mut Connection, select: String) -> Result<Vec<Kind>,
 
 /// A row of either engine.
 trait Readable: Row + Sized {
-    /// The value of a column of the given kind.
     fn value(&self, column: usize, kind: Kind) -> Result<Value, sqlx::Error>;
 
-    /// Converts rows to values.
     fn all(rows: &[Self]) -> Result<Rows, Failure> {
         let Some(first) = rows.first() else { return Ok(Rows::default()) };
         let columns = first.columns().iter().map(|column| column.name().to_owned()).collect();

@@ -65,9 +65,6 @@ const SET_CLOCK: &str = "UPDATE clock_setting SET offset_ms = $1, frozen_at = $2
 impl SandboxDatabases {
     /// Writes a copy of the data, as it is now, into the new file `to`, for one of the people who use it: without the
     /// sessions, addresses and codes of the others.
-    ///
-    /// # Errors
-    /// [`Failure::NoRoom`], and errors of the database.
     pub async fn copy(&self, id: &str, to: &Path) -> Result<(), Failure> {
         let options = SqliteConnectOptions::new().filename(self.file_of(id)).read_only(true);
         let mut data: SqliteConnection = options.disable_statement_logging().connect().await?;
@@ -82,15 +79,11 @@ impl SandboxDatabases {
         left_out.map(drop).map_err(not_made)
     }
 
-    /// The databases in `folder`.
     pub fn in_folder(folder: PathBuf) -> Self {
         Self { folder }
     }
 
     /// Makes a template with the data that `fill` adds to an empty database. `id` must not be in use.
-    ///
-    /// # Errors
-    /// [`Failure::NoRoom`], and the errors of `fill`.
     pub async fn template(
         &self,
         id: &str,
@@ -115,10 +108,7 @@ impl SandboxDatabases {
     }
 
     /// Makes the database `id` from a template, with the clock set to `setting`. A power failure does not
-    /// corrupt it.
-    ///
-    /// # Errors
-    /// [`Failure::NoRoom`]. Nothing is left then.
+    /// corrupt it. If it fails, nothing is left.
     pub async fn create(&self, id: &str, template: &Template, setting: Setting) -> Result<(), Failure> {
         let made = self.write(id, template, setting).await;
         if made.is_err() {
@@ -147,9 +137,6 @@ impl SandboxDatabases {
     }
 
     /// Opens the database `id`, which must exist, and migrates it if it is of an earlier release.
-    ///
-    /// # Errors
-    /// If it can't be opened.
     pub async fn open(&self, id: &str) -> Result<Database, sqlx::Error> {
         if !self.has(id) {
             return Err(sqlx::Error::Io(io::ErrorKind::NotFound.into()));
@@ -158,9 +145,6 @@ impl SandboxDatabases {
     }
 
     /// Deletes the database `id`, if it exists. Nobody may have it open.
-    ///
-    /// # Errors
-    /// If it can't be deleted.
     pub async fn delete(&self, id: &str) -> Result<(), Failure> {
         let file = self.file_of(id);
         // The database file is deleted last, so that the rest is found again after a kill.

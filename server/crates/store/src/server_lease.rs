@@ -60,10 +60,7 @@ const LATEST_END: &str =
     "SELECT max(expires_at) FROM server_lease WHERE expires_at > $1 AND expires_at <= $2";
 
 impl ServerLease {
-    /// Takes the lease of a new server.
-    ///
-    /// # Errors
-    /// [`Failure::Unavailable`], also if the database is held by somebody else.
+    /// Takes the lease of a new server; [`Failure::Unavailable`] also if the database is held by somebody else.
     pub async fn take(database: &Database, shared_read: &SharedRead) -> Result<Self, Failure> {
         let at = database.read().await?.engine_now().await?;
         let lease = Self {
@@ -108,9 +105,6 @@ impl ServerLease {
 
     /// Renews the lease. If its row is not as this server left it, another copy of the data was put in
     /// place, and everything cached is forgotten.
-    ///
-    /// # Errors
-    /// [`Failure::Unavailable`], [`Failure::NotCommitted`].
     pub async fn renew(&self) -> Result<(), Failure> {
         let (server_id, renewals) = (self.server_id.clone(), self.renewals.fetch_add(1, Ordering::AcqRel));
         let renewed = self.database.write_in_turn(async move |connection: &mut Connection| {
@@ -137,9 +131,6 @@ impl ServerLease {
     }
 
     /// Returns whether this server does the work that one server does for all.
-    ///
-    /// # Errors
-    /// [`Failure::Unavailable`].
     pub async fn is_first(&self) -> Result<bool, Failure> {
         let mut reader = self.database.read().await?;
         let now = reader.engine_now().await?;

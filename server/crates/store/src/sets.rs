@@ -26,7 +26,6 @@ const LOCKED_PAUSE: Duration = Duration::from_millis(20);
 
 /// Work that is done in sets.
 pub trait InSets: Send + Sync + Sized + 'static {
-    /// The result for one member.
     type Done: Send + 'static;
 
     /// Does all of `set`, in a transaction that may be repeated, and returns a result for each member, as if
@@ -64,7 +63,6 @@ impl<W: InSets> Clone for Sets<W> {
 struct Member<W: InSets> {
     work: Arc<W>,
     answer: oneshot::Sender<Result<W::Done, Failure>>,
-    /// Its place among the writes that wait.
     place: OwnedSemaphorePermit,
     /// The step of the caller that waits.
     step: Span,

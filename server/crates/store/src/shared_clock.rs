@@ -16,9 +16,6 @@ const TRIES: usize = 3;
 const TOLERANCE_MS: i64 = 2000;
 
 /// Sets `clock` to the database's time. Does nothing for a file, which is on this machine.
-///
-/// # Errors
-/// [`Failure::Unavailable`] if the database does not answer.
 pub async fn set(database: &Database, clock: &Clock) -> Result<(), Failure> {
     if clock.machine_now().is_none() {
         return Ok(());

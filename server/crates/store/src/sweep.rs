@@ -11,10 +11,7 @@ use base::error::Failure;
 pub const BATCH_SIZE: u64 = 500;
 
 /// Runs `statement`, which touches up to [`BATCH_SIZE`] rows, until it touches fewer. Returns how many
-/// rows were touched.
-///
-/// # Errors
-/// As [`Database::begin`]; earlier batches stay done.
+/// rows were touched. If it fails, earlier batches stay done.
 pub async fn in_batches(database: &Database, statement: impl Fn() -> Query) -> Result<u64, Failure> {
     let mut sweep = Sweep::begin();
     loop {
@@ -35,7 +32,6 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Begins the first batch.
     pub fn begin() -> Self {
         Self { touched: 0, batch_began: Instant::now() }
     }

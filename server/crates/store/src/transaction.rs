@@ -57,9 +57,6 @@ impl Transaction {
     }
 
     /// Runs `work` and commits. If `work` fails, its changes are rolled back.
-    ///
-    /// # Errors
-    /// Those of `work` and of [`Transaction::commit`].
     pub async fn run<T>(
         mut self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,

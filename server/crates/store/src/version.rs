@@ -67,7 +67,6 @@ base::from_extensions!(Version, Failure::Busy);
 /// Reads the version once for all waiting calls. Clones share the read.
 #[derive(Clone, Debug)]
 pub struct SharedRead {
-    /// The number of the latest version.
     latest: Arc<AtomicU64>,
     copies: watch::Sender<()>,
     ask: mpsc::UnboundedSender<Waiter>,
@@ -120,9 +119,6 @@ impl SharedRead {
     }
 
     /// The version, from a read that starts after this call.
-    ///
-    /// # Errors
-    /// [`Failure::Busy`] if the database does not answer.
     pub async fn version(&self) -> Result<Version, Failure> {
         let (answer, answered) = oneshot::channel();
         self.ask.send(Waiter { answer, step: traces::current() }).map_err(|_| Failure::Busy)?;
@@ -132,7 +128,6 @@ impl SharedRead {
 
 /// The source of versions, which the reading task owns.
 struct Source {
-    /// Counts the versions.
     latest: Arc<AtomicU64>,
     /// The engine's version at the latest read.
     seen: Option<String>,

@@ -143,9 +143,6 @@ impl Writer {
     }
 
     /// Begins a transaction for a caller that waits since it `asked`, and returns the connection.
-    ///
-    /// # Errors
-    /// [`Failure::Busy`] if the writer is closed; [`Failure::Unavailable`].
     pub(super) async fn begin(&mut self, asked: Instant, is_alone: bool) -> Result<Connection, Failure> {
         if self.is_closed {
             return Err(Failure::Busy);
@@ -190,10 +187,6 @@ impl Writer {
         }
     }
 
-    /// Commits.
-    ///
-    /// # Errors
-    /// [`Failure::Unavailable`] if nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was.
     pub(super) async fn commit(&mut self, mut connection: Connection) -> Result<(), Failure> {
         let Err(error) = connection.command(self.target.commit()).await else {
             self.connection = Some(connection);

@@ -43,18 +43,14 @@ struct Collector {
     open: Option<Mutex<HashMap<SpanId, Kept>>>,
 }
 
-/// The state of tracing, for the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Traces are not taken.
     Off,
     /// Traces are kept in memory.
     Kept,
-    /// Traces are exported.
     Exported,
 }
 
-/// The state of tracing in this process.
 pub fn state() -> State {
     match COLLECTOR.get() {
         None => State::Off,
@@ -72,9 +68,6 @@ pub fn end() {
 }
 
 /// Starts collecting as the variables `OTEL_…` say; `None` if they turn it off. Begins once for a process.
-///
-/// # Errors
-/// A sentence that names the variable that can't be read.
 pub fn layer<S>() -> anyhow::Result<Option<impl Layer<S> + Send + Sync>>
 where
     S: Subscriber + for<'s> LookupSpan<'s> + Send + Sync,
@@ -141,7 +134,6 @@ where
     metadata.target() == ROOT || context.lookup_current().is_some()
 }
 
-/// Returns whether traces are collected.
 pub(crate) fn is_on() -> bool {
     COLLECTOR.get().is_some()
 }

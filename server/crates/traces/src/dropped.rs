@@ -9,7 +9,6 @@ pub fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Counts spans that are dropped.
 pub(crate) fn count_dropped(spans: u64) {
     DROPPED.fetch_add(spans, Ordering::Relaxed);
 }

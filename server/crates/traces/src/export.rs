@@ -41,13 +41,9 @@ const MAX_NUMBER: u32 = 1_000_000;
 /// The largest answer of a receiver that is read.
 const MAX_ANSWER: u64 = 64 * 1024;
 
-/// The queue of this process.
 static QUEUE: OnceLock<Queue> = OnceLock::new();
 
 /// The processor that exports spans of `resource` to the receiver that `OTEL_EXPORTER_OTLP_ENDPOINT` names.
-///
-/// # Errors
-/// If a variable of the exporter can't be read.
 pub fn processor(resource: &Resource) -> anyhow::Result<Queue> {
     check_endpoint()?;
     let timeout = number("OTEL_EXPORTER_OTLP_TIMEOUT", of_exporter("TIMEOUT"), 10_000)?;

@@ -14,7 +14,6 @@ use opentelemetry::{
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use parking_lot::Mutex;
 
-/// The maximum number of traces.
 const MAX_TRACES: usize = 200;
 
 /// The maximum number of spans in a trace.
@@ -44,17 +43,14 @@ struct Ring {
 /// A trace, as far as it took place here.
 #[derive(Clone, Debug)]
 pub struct KeptTrace {
-    /// Its id.
     pub trace_id: TraceId,
     /// Its spans, in the order in which they ended.
     pub spans: Vec<KeptSpan>,
     bytes: usize,
 }
 
-/// A span of a trace.
 #[derive(Clone, Debug)]
 pub struct KeptSpan {
-    /// Its id.
     pub span_id: SpanId,
     /// The span that it is a part of; all zeros if there is none.
     pub parent_id: SpanId,
@@ -62,11 +58,8 @@ pub struct KeptSpan {
     pub name: Cow<'static, str>,
     /// When it began, by the machine's clock.
     pub began: SystemTime,
-    /// Its duration.
     pub took: Duration,
-    /// `true` if it failed.
     pub failed: bool,
-    /// Its attributes.
     pub attributes: Vec<KeyValue>,
     /// Other traces that belong to it.
     pub links: Vec<TraceId>,
@@ -75,19 +68,14 @@ pub struct KeptSpan {
 /// An act of a person on a page, as the page reports it.
 #[derive(Clone, Debug)]
 pub struct PageSpan {
-    /// The trace of the act.
     pub trace_id: TraceId,
     /// The span that the page's calls named as their parent.
     pub span_id: SpanId,
-    /// The act.
     pub name: &'static str,
     /// The pattern of the screen's path.
     pub screen: String,
-    /// When it began.
     pub began: SystemTime,
-    /// Its duration.
     pub took: Duration,
-    /// `true` if it failed.
     pub failed: bool,
 }
 
@@ -121,7 +109,6 @@ impl Kept {
         Self(Arc::new(State { sandbox: sandbox.to_owned(), ring }))
     }
 
-    /// The name of the sandbox.
     pub fn sandbox(&self) -> &str {
         &self.0.sandbox
     }
@@ -134,7 +121,6 @@ impl Kept {
         ring.traces.shrink_to_fit();
     }
 
-    /// Forgets all traces.
     pub fn clear(&self) {
         let mut ring = self.0.ring.lock();
         (ring.traces, ring.bytes) = (VecDeque::new(), 0);
@@ -234,7 +220,6 @@ impl KeptSpan {
         self.began.duration_since(other.began).unwrap_or_default()
     }
 
-    /// The text of an attribute.
     pub fn attribute(&self, key: &str) -> Option<Cow<'_, str>> {
         Some(self.attributes.iter().find(|known| known.key.as_str() == key)?.value.as_str())
     }

@@ -2,7 +2,6 @@
 
 use std::env;
 
-/// The value of a variable.
 pub fn given(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -102,14 +102,12 @@ pub struct ReadyBody {
 }
 
 impl ReadyBody {
-    /// Creates a body from `plain`, the uncompressed bytes.
     pub fn new(media_type: &'static str, plain: Bytes) -> Result<Self, Failure> {
         let digest = digest(&plain);
         let plain = Encoded::new(plain, digest, Encoding::Identity)?;
         Ok(Self { media_type, digest, plain, compressed: [const { OnceCell::const_new() }; 3] })
     }
 
-    /// The uncompressed body.
     pub fn plain(&self) -> &Bytes {
         &self.plain.bytes
     }

@@ -22,9 +22,7 @@ use store::{Database, Load, query_scalar};
 /// The state that is read when the metrics are asked for.
 #[derive(Debug)]
 pub struct Now {
-    /// The load of the database.
     pub database: Load,
-    /// `true` if the database takes writes.
     pub can_write: bool,
     /// The numbers of forwarded calls that were checked and not checked; `None` without a provider.
     pub forwarded: Option<(u64, u64)>,
@@ -39,20 +37,15 @@ pub struct Now {
 /// The calls to this server since it started, by sandbox, and the sandboxes that are open.
 #[derive(Debug)]
 pub struct SandboxLoad {
-    /// The calls of `main`.
     pub main: i64,
     /// The calls of those that are named.
     pub busiest: Vec<(String, i64)>,
-    /// The calls of all the rest.
     pub rest: i64,
-    /// The number of open sandboxes.
     pub open: usize,
 }
 
-/// The format of the metrics.
 #[derive(Debug, Clone, Copy)]
 pub enum Format {
-    /// The text format of Prometheus.
     Prometheus,
     /// The text format of `OpenMetrics`, whose histograms name traces as examples (exemplars).
     OpenMetrics,
@@ -105,7 +98,6 @@ macro_rules! metrics {
         }
 
         impl Default for Metrics {
-            /// Creates all metrics, at zero.
             fn default() -> Self {
                 let mut registry = Registry::default();
                 $(
@@ -188,7 +180,6 @@ impl Metrics {
         self.requests.get_or_create(&labels).observe(took.as_secs_f64(), example, None);
     }
 
-    /// Counts a settled payout, with mobile money's result code if there is one.
     pub fn payout_settled(&self, status: &str, result_code: Option<&str>) {
         let (status, result_code) = (status.to_ascii_lowercase(), result_code.unwrap_or_default().to_owned());
         self.payouts_settled.get_or_create(&Settled { result_code, status }).inc();

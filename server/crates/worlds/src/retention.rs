@@ -32,10 +32,7 @@ pub async fn keep_deleting(slices: Slices, lease: Arc<ServerLease>) {
 }
 
 /// Deletes everything in the world of `slices` that is older than the settings allow, by real time too: nothing is lost when the
-/// console moves the clock ahead and back.
-///
-/// # Errors
-/// If the database fails; earlier deletions stay done.
+/// console moves the clock ahead and back. If it fails, earlier deletions stay done.
 pub async fn delete_old(slices: &Slices) -> Result<(), Failure> {
     let (database, settings, now) = (&slices.database, &slices.settings, slices.clock.earliest());
     let days = |days: u32| Duration::from_hours(u64::from(days) * 24);

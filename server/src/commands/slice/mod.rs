@@ -148,7 +148,6 @@ impl ShareArguments {
     }
 }
 
-/// Runs the command.
 pub fn run(settings: SliceSettings) -> anyhow::Result<()> {
     let SliceSettings { server, by, sandbox, command } = settings;
     let server = server.open(sandbox.as_deref())?;
@@ -180,7 +179,6 @@ fn current_user() -> String {
 /// The slices of a service.
 struct Slices {
     server: Server,
-    /// The author of changes.
     by: String,
 }
 
@@ -226,7 +224,6 @@ impl Slices {
         Ok(writeln!(std::io::stdout(), "{sentence}")?)
     }
 
-    /// The path of the calls about slices.
     fn path(&self) -> &'static str {
         if self.server.is_deploy_token { "/deploy/slices" } else { "/console/api/slices" }
     }

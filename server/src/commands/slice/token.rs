@@ -47,7 +47,6 @@ pub enum TokenCommand {
 /// The columns of the list.
 const FIELDS: [&str; 4] = ["slice", "name", "expires_at", "last_used_at"];
 
-/// Runs the command.
 pub fn run(server: &Server, command: TokenCommand) -> anyhow::Result<()> {
     match command {
         TokenCommand::Add { slice, name, expires } => {

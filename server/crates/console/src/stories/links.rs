@@ -27,7 +27,6 @@ const LONGEST_WORK: Duration = Duration::from_hours(24 * 365);
 
 /// A link, as it is stored.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
-#[expect(missing_docs, reason = "the contract describes them")]
 pub struct Link {
     #[sqlx(rename = "link_id")]
     pub id: LinkId,
@@ -102,7 +101,6 @@ fn as_list<S: Serializer>(stored: &str, serializer: S) -> Result<S::Ok, S::Error
 /// A link to make.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the contract describes them")]
 pub struct NewLink {
     pub story: String,
     pub roles: Option<Vec<Role>>,

@@ -14,21 +14,14 @@ use base::{
 };
 use store::{Connection, Database, query, query_scalar};
 
-/// An account to create.
 pub struct NewAccount {
-    /// The address they sign in with.
     pub email: Email,
-    /// The user name, which the portal shows.
     pub username: String,
-    /// First name.
     pub first_name: String,
-    /// Last name.
     pub last_name: String,
     /// The phone number for reset codes.
     pub phone_number: Msisdn,
-    /// The role.
     pub role: Role,
-    /// The password they sign in with.
     pub password: SecretString,
 }
 
@@ -39,8 +32,6 @@ pub(crate) const ADD_STAFF: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
 
 /// Opens an account.
-///
-/// # Errors
 /// Fails with [`Failure::is_unique_violation`] if the address already has an account; [`Failure::BadField`] if another
 /// account has the phone number, or messages can't be sent to the address.
 pub async fn open(
@@ -79,9 +70,6 @@ const WITH_PHONE: &str = "
 
 /// Checks that no account besides `own` has `phone`, or still gets its reset codes there: those of two people would go
 /// there.
-///
-/// # Errors
-/// [`Failure::BadField`].
 pub(super) async fn check_phone(
     connection: &mut Connection,
     phone: &Msisdn,
@@ -103,9 +91,6 @@ const SET_ACTIVE: &str = "
 
 /// Deactivates the account of `email`, which permanently ends its sessions and codes, or reactivates it.
 /// Returns its id.
-///
-/// # Errors
-/// [`AuthRefusal::UserNotFound`].
 pub async fn set_active(
     connection: &mut Connection,
     email: &Email,

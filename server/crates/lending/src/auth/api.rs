@@ -45,7 +45,6 @@ pub fn public() -> Router {
         .route_layer(middleware::map_response(no_store))
 }
 
-/// Forbids caching.
 pub async fn no_store(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
@@ -60,7 +59,6 @@ impl<S: Send + Sync> FromRequestParts<S> for DeviceCookie {
     }
 }
 
-/// The calls that need a session.
 pub fn signed_in() -> Router {
     Router::new().route("/auth/me", get(me)).route("/auth/logout", post(logout))
 }

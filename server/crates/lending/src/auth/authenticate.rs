@@ -44,7 +44,6 @@ pub async fn require_admin(session: Session, request: Request, next: Next) -> Re
     }
 }
 
-/// A session with its user.
 #[derive(sqlx_macros::FromRow)]
 struct Found {
     expires_at: UnixMillis,

@@ -18,7 +18,6 @@ const BROWSERS: [(&str, &str); 7] = [
     ("CriOS/", "Chrome"),
 ];
 
-/// A text in the `User-Agent` and the operating system's name.
 const SYSTEMS: [(&str, &str); 7] = [
     ("Android", "Android"),
     ("iPhone", "iPhone"),

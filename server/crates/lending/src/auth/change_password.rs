@@ -16,10 +16,6 @@ use store::Connection;
 
 /// Sets a new password for the user of `session`, and ends their other sessions and their codes. Returns the
 /// `Set-Cookie` by which the device is recognised from now on.
-///
-/// # Errors
-/// [`crate::auth::AuthRefusal::PasswordTooShort`], [`crate::auth::AuthRefusal::PasswordTooEasy`], [`crate::auth::AuthRefusal::InvalidPassword`],
-/// [`crate::auth::AuthRefusal::TooManyTries`], [`crate::auth::AuthRefusal::SignInsWait`].
 pub(super) async fn change_password(
     auth: &Auth,
     session: Session,

@@ -26,7 +26,6 @@ const MAX_LENGTH: usize = 1024;
 pub struct DeviceCookie(Option<String>);
 
 impl DeviceCookie {
-    /// Finds the cookie in `headers`, if there is one.
     pub fn find(headers: &HeaderMap, behind_tls: bool) -> Self {
         Self(accept::cookies(headers, cookie_name(behind_tls)).next().map(str::to_owned))
     }
@@ -46,7 +45,6 @@ impl DeviceCookie {
         HeaderValue::try_from(cookies.join("; ")).ok()
     }
 
-    /// The `Set-Cookie` for a browser.
     pub fn for_browser(&self, behind_tls: bool) -> Option<HeaderValue> {
         HeaderValue::try_from(cookie(self.plain_value()?, behind_tls)).ok()
     }

@@ -12,7 +12,6 @@ use base::email::Email;
 /// The length of an account's fingerprint, in hexadecimal digits.
 const ACCOUNT_LENGTH: usize = 16;
 
-/// Computes and compares fingerprints.
 #[derive(Clone)]
 pub struct Fingerprints(Hmac<Sha256>);
 

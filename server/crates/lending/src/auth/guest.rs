@@ -9,9 +9,6 @@ use base::{email::Email, error::Failure};
 use store::Connection;
 
 /// Opens a session for the account of `email`. The caller has made sure that the guest may have it.
-///
-/// # Errors
-/// [`AuthRefusal::UserNotFound`], [`AuthRefusal::AccountInactive`].
 pub async fn let_in(
     auth: &Auth,
     ClientAddress(address): ClientAddress,

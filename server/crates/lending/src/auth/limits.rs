@@ -40,27 +40,20 @@ const CODES_PER_ACCOUNT: Limit = Limit { attempts: 10, window: Duration::from_ho
 /// before the clock was moved back, and no longer counts.
 pub const SKEW: Duration = Duration::from_mins(1);
 
-/// An action whose attempts are counted, separately from those of other actions.
+/// An action whose attempts are counted, separately from those of other actions. A secret counts when it is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// A wrong password.
     Password,
-    /// A wrong sign-in code.
     SignInCode,
-    /// A wrong reset code.
     ResetCode,
     /// A request for a sign-in code, whether or not it succeeds.
     SignInCodeRequest,
     /// A request for a reset code, whether or not it succeeds.
     ResetCodeRequest,
-    /// A sign-in code that is sent.
     SignInCodeSent,
-    /// A reset code that is sent.
     ResetCodeSent,
-    /// A wrong console token.
     ConsoleToken,
-    /// A wrong deploy token.
     DeployToken,
 }
 
@@ -79,7 +72,6 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// An attempt for the account of `email` from `address`.
     pub fn new(fingerprints: &Fingerprints, email: &Email, address: IpAddr) -> Self {
         let (email, address) = (email.as_str(), network(address));
         Self {
@@ -91,7 +83,6 @@ impl Caller {
         }
     }
 
-    /// An attempt from `address` that is for no account.
     pub fn without_account(address: IpAddr) -> Self {
         Self {
             account: String::new(),
@@ -160,9 +151,6 @@ const LOCKED_UNTIL: &str = "
     WHERE action = $1 AND subject = $2 AND tries >= $3 AND window_ends_at > $4 AND window_ends_at <= $5";
 
 /// Succeeds while `caller` is under every limit.
-///
-/// # Errors
-/// [`AuthRefusal::TooManyTries`].
 pub async fn check(
     connection: &mut Connection,
     action: Action,
@@ -241,10 +229,7 @@ pub async fn reset_account(
     reset(connection, action, caller).await
 }
 
-/// Deletes the counts whose window has ended, and returns their number.
-///
-/// # Errors
-/// If the database fails; earlier batches stay deleted.
+/// Deletes the counts whose window has ended, and returns their number. If it fails, earlier batches stay deleted.
 pub async fn delete_expired(database: &Database, now: UnixMillis) -> Result<u64, Failure> {
     sweep::in_batches(database, move || query(DELETE_EXPIRED).bind(now)).await
 }

@@ -22,12 +22,9 @@ struct AtVersion {
     by_token: HashMap<Box<str>, Arc<OnceCell<Live>>>,
 }
 
-/// A live session.
 #[derive(Clone, Debug)]
 pub struct Live {
-    /// The session.
     pub session: Arc<Session>,
-    /// The time at which it expires.
     pub expires_at: UnixMillis,
 }
 
@@ -37,9 +34,6 @@ const MAX_SESSIONS: usize = 10_000;
 impl LiveSessions {
     /// The session of `token` at `version` or later. If it is not in memory, checks the token by `claims` and
     /// reads its session by `read`, unless another call is already reading it.
-    ///
-    /// # Errors
-    /// The errors of `claims` and `read`.
     pub async fn get_or_read<C>(
         &self,
         token: &str,
@@ -57,7 +51,6 @@ impl LiveSessions {
         cell.get_or_try_init(async || read(claims).await).await.cloned()
     }
 
-    /// Returns the sessions at `version` or later.
     fn at_least(&self, version: Version) -> MutexGuard<'_, AtVersion> {
         let mut all = self.0.lock();
         if version > all.version {

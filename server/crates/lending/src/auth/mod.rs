@@ -41,24 +41,19 @@ use store::{Connection, query, query_as};
 #[derive(Clone)]
 pub struct Auth(Arc<AuthState>);
 
-/// The state of an [`Auth`].
 pub struct AuthState {
-    /// The data and the time.
     pub world: World,
     /// Hashes passwords, a limited number at a time.
     pub passwords: Passwords,
-    /// Signs and reads session tokens.
     pub tokens: Tokens,
     /// Keyed hashes of values that must be recognised but not readable in the database.
     pub fingerprints: Fingerprints,
-    /// The sessions in memory.
     pub live_sessions: LiveSessions,
-    /// Sends the codes.
     pub outbox: Outbox,
 }
 
 impl Auth {
-    /// The accounts and sessions of `world`. What is signed with `secret` means nothing in another one.
+    /// What is signed with `secret` means nothing in another world.
     pub fn new(world: World, passwords: Passwords, secret: &SecretSlice<u8>, outbox: Outbox) -> Self {
         Self(Arc::new(AuthState {
             world,
@@ -82,7 +77,6 @@ impl Deref for Auth {
 /// The role of a member of staff. The portal shows menu entries by role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Role {
     Admin,
     Agent,
@@ -91,9 +85,7 @@ pub enum Role {
 
 store::stored_as_text!(Role);
 
-/// A member of staff.
 #[derive(Clone, Debug, sqlx_macros::FromRow)]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct Staff {
     pub staff_id: StaffId,
     pub email: Email,
@@ -123,7 +115,6 @@ impl Staff {
         query_as(BY_EMAIL).bind(email).fetch_optional(connection).await
     }
 
-    /// Stores the hash of a new password.
     async fn set_password(
         &self,
         connection: &mut Connection,

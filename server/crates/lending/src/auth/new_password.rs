@@ -19,11 +19,8 @@ static COMMON: LazyLock<Result<String, String>> = LazyLock::new(|| {
     Ok(list)
 });
 
-/// Succeeds if `password` can be set as the password of `email`.
-///
-/// # Errors
-/// [`AuthRefusal::PasswordTooShort`]; [`AuthRefusal::PasswordTooEasy`] for a common password, the e-mail
-/// address or its part before the @, and the name of the portal, in upper or lower case.
+/// Succeeds if `password` can be set as the password of `email`. Too easy are common ones, the address or its part
+/// before the @, and the name of the portal, in upper or lower case.
 pub fn check(password: &SecretString, email: &Email, brand: &str) -> Result<(), Failure> {
     let password = password.expose_secret();
     if password.chars().count() < MINIMUM_LENGTH {

@@ -23,9 +23,7 @@ use base::{
 };
 use store::{Connection, query, query_scalar};
 
-/// The lifetime of a code.
 pub const LIFE: Duration = Duration::from_mins(5);
-/// The time after which another code can be requested.
 pub const RESEND_AFTER: Duration = Duration::from_secs(30);
 /// The time for which reset codes go to the phone number before a change.
 pub(super) const PHONE_SETTLES: Duration = Duration::from_hours(24);
@@ -78,11 +76,6 @@ impl<'de> Deserialize<'de> for Otp {
 
 /// Sends a code to the user of `email`. It replaces any earlier code. Where an account requires sign-in codes, they are
 /// sent after the right `password` only: otherwise strangers could use up its codes.
-///
-/// # Errors
-/// [`AuthRefusal::UserNotFound`], [`AuthRefusal::AccountInactive`], [`AuthRefusal::CodeSentAlready`] within
-/// 30 s, [`AuthRefusal::TooManyTries`] after too many requests within 15 minutes, or too many codes within
-/// an hour; [`Failure::BadField`] without a password that is needed, [`AuthRefusal::InvalidPassword`].
 pub async fn send(
     auth: &Auth,
     ClientAddress(address): ClientAddress,
@@ -265,12 +258,9 @@ const WRONG: &str = "
 const USE: &str = "
     UPDATE one_time_code SET used_at = $3 WHERE staff_id = $1 AND purpose = $2 AND used_at IS NULL";
 
-/// The result of an attempt to use a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The code was correct.
     Right,
-    /// The code was wrong.
     Wrong {
         /// `true` if further attempts are refused for now.
         is_last: bool,
@@ -281,22 +271,15 @@ pub enum Verdict {
 pub struct Attempt {
     /// The user of the code. Without one, the attempt counts as a wrong code.
     pub staff_id: Option<StaffId>,
-    /// The purpose of the code.
     pub purpose: Purpose,
-    /// The code, as typed.
     pub otp: Otp,
-    /// The account and address that the attempt counts for.
     pub caller: Caller,
-    /// The time of the attempt.
     pub now: UnixMillis,
 }
 
 impl Attempt {
     /// Consumes the code if it is correct. The transaction must be committed in either case, because it
     /// holds the count of wrong attempts.
-    ///
-    /// # Errors
-    /// [`AuthRefusal::TooManyTries`].
     pub async fn verify(
         &self,
         connection: &mut Connection,
@@ -329,7 +312,6 @@ impl Attempt {
 const END_ALL: &str = "
     UPDATE one_time_code SET used_at = $2 WHERE staff_id = $1 AND used_at IS NULL";
 
-/// Ends every code of `staff_id`.
 pub async fn end_all(
     connection: &mut Connection,
     staff_id: &StaffId,

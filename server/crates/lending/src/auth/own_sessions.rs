@@ -42,10 +42,6 @@ const END: &str = "
     UPDATE session SET ended_at = $3
     WHERE session_id = $1 AND staff_id = $2 AND ended_at IS NULL AND expires_at > $3";
 
-/// Ends one session of `session`'s user.
-///
-/// # Errors
-/// [`AuthRefusal::SessionNotFound`] if they have no open session with this id.
 pub(super) async fn end_own_session(
     auth: &Auth,
     session: Session,

@@ -69,18 +69,12 @@ impl Passwords {
     }
 
     /// Hashes `password` to the PHC string that is stored.
-    ///
-    /// # Errors
-    /// [`AuthRefusal::SignInsWait`] if the queue is too long.
     pub async fn hash(&self, password: SecretString) -> Result<String, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
         self.run(self.timeout, move || hash(&composed(password), &salt)).await?
     }
 
     /// Hashes `password` for demo data, however long the queue is: no caller is to try it again.
-    ///
-    /// # Errors
-    /// [`Failure::Internal`].
     pub async fn hash_for_demo(&self, password: SecretString) -> Result<String, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
         self.run(Duration::MAX, move || hash(&password, &salt)).await?
@@ -88,9 +82,6 @@ impl Passwords {
 
     /// Returns whether `password` matches the hash `stored`. Without a stored hash, takes the same time and
     /// returns `false`, so that timing does not reveal which accounts exist.
-    ///
-    /// # Errors
-    /// [`AuthRefusal::SignInsWait`] if the queue is too long.
     pub async fn matches(&self, password: SecretString, stored: Option<String>) -> Result<bool, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
         self.run(self.timeout, move || match &stored {

@@ -17,11 +17,9 @@ use crate::events::{self, EventKind};
 use base::{email::Email, error::Failure};
 use store::{Connection, query};
 
-/// A request to set a new password.
 #[derive(Deserialize)]
 pub(super) struct ResetRequest {
     email: Email,
-    /// The code sent by SMS.
     otp: Otp,
     new_password: Password,
 }
@@ -34,10 +32,7 @@ const TAKE_PHONE_BACK: &str = "
 /// Sets a new password, ends all of the user's sessions and codes, and takes back a change of the phone number that
 /// gets no reset codes yet.
 ///
-/// # Errors
-/// [`AuthRefusal::PasswordTooShort`] and [`AuthRefusal::PasswordTooEasy`], which do not use up the code;
-/// [`AuthRefusal::InvalidCode`], also if the user does not exist or is inactive;
-/// [`AuthRefusal::TooManyTries`]; [`AuthRefusal::SignInsWait`].
+/// A refused password does not use up the code. An unknown or inactive user gets [`AuthRefusal::InvalidCode`].
 pub(super) async fn reset(
     auth: &Auth,
     ClientAddress(address): ClientAddress,

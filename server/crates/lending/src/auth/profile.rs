@@ -41,7 +41,6 @@ const PROFILE: &str = "
            sign_in_code_required
     FROM staff WHERE staff_id = $1";
 
-/// The account of `session`'s user.
 pub(super) async fn profile(world: &World, session: &Session) -> Result<Profile, Failure> {
     let mut reader = world.database.read().await?;
     Ok(query_as(PROFILE).bind(&session.staff.staff_id).fetch_one(&mut reader).await?)
@@ -71,7 +70,6 @@ const CHANGE_PHONE: &str = "
     WHERE staff_id = $1";
 
 impl ProfileChange {
-    /// The change with valid values, and the password that was given.
     fn checked(self, staff_id: StaffId, now: UnixMillis) -> Result<(Checked, Option<Password>), Failure> {
         let name = |field: &'static str, text: &str| {
             values::name(text).map_err(|_| {
@@ -113,11 +111,6 @@ impl Checked {
     }
 }
 
-/// Changes the account of `session`'s user.
-///
-/// # Errors
-/// [`Failure::BadField`], [`crate::auth::AuthRefusal::NoSession`]; if the phone number changes, also
-/// [`crate::auth::AuthRefusal::InvalidPassword`] and [`crate::auth::AuthRefusal::TooManyTries`].
 pub(super) async fn change_profile(
     auth: &Auth,
     session: Session,
@@ -146,7 +139,6 @@ pub(super) async fn change_profile(
     .await
 }
 
-/// Makes a change with a new phone number, which needs the `password`.
 async fn change_phone(
     auth: &Auth,
     session: Session,

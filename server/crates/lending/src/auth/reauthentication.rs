@@ -27,9 +27,6 @@ pub(super) struct Reauthentication {
 
 impl Reauthentication {
     /// Compares `password` with that of `session`'s user.
-    ///
-    /// # Errors
-    /// [`AuthRefusal::TooManyTries`], [`AuthRefusal::SignInsWait`].
     pub async fn of(
         auth: &Auth,
         session: &Session,
@@ -48,9 +45,6 @@ impl Reauthentication {
 
     /// Makes a change to the account if the password is right, and adds it to the audit trail with the
     /// details that `change` returns.
-    ///
-    /// # Errors
-    /// [`AuthRefusal::InvalidPassword`], [`AuthRefusal::NoSession`], [`AuthRefusal::TooManyTries`], or those of `change`.
     pub async fn change(
         self,
         auth: &Auth,

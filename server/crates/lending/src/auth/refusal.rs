@@ -53,15 +53,12 @@ pub enum AuthRefusal {
     PasswordTooEasy,
     /// This e-mail address or network address had too many wrong attempts.
     #[error("Too many attempts. Try again in {}.", in_words(*wait))]
-    #[expect(missing_docs, reason = "the text says it")]
     TooManyTries { wait: Duration },
     /// It is too early to send another code.
     #[error("A code was sent a moment ago. Another can be sent in {}.", in_words(*wait))]
-    #[expect(missing_docs, reason = "the text says it")]
     CodeSentAlready { wait: Duration },
     /// Too many concurrent sign-ins to check the password in time.
     #[error("Too many people are signing in. Try again in {}.", in_words(*wait))]
-    #[expect(missing_docs, reason = "the text says it")]
     SignInsWait { wait: Duration },
 }
 

@@ -10,11 +10,6 @@ use base::{clock::UnixMillis, email::Email, error::Failure};
 use settings::Settings;
 use store::{Connection, query};
 
-/// Sets whether the account of `session`'s user requires a code at sign-in.
-///
-/// # Errors
-/// [`crate::auth::AuthRefusal::InvalidPassword`], [`crate::auth::AuthRefusal::TooManyTries`],
-/// [`crate::auth::AuthRefusal::SignInsWait`], or those of [`require_code`].
 pub(super) async fn set_required_code(
     auth: &Auth,
     session: &Session,
@@ -35,8 +30,6 @@ pub(super) async fn set_required_code(
 const SET: &str = "UPDATE staff SET sign_in_code_required = $2, updated_at = $3 WHERE email = $1";
 
 /// Sets whether the account of `email` requires a code at sign-in.
-///
-/// # Errors
 /// [`Failure::BadField`] for `field` if codes would reach nobody: the account could not sign in any more.
 pub async fn require_code(
     connection: &mut Connection,

@@ -22,9 +22,7 @@ const AUDIENCE: &str = "mkopo-portal";
 /// The session of a call. A handler that takes one can't be called without it.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// The id of the session's row.
     pub session_id: SessionId,
-    /// The user of the session.
     pub staff: Staff,
 }
 
@@ -139,7 +137,6 @@ pub fn prepare(
 }
 
 impl NewSession {
-    /// Stores the session.
     pub async fn insert(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         query(OPEN)
             .bind_all((self.session_id, self.staff_id, self.created_at, self.expires_at))
@@ -153,7 +150,6 @@ const END_OTHERS: &str = "
     UPDATE session SET ended_at = $2
     WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3 AND session_id <> $4";
 
-/// Ends all other sessions of `session`'s user, and returns their number.
 pub async fn end_others(
     connection: &mut Connection,
     session: &Session,
@@ -169,7 +165,6 @@ pub async fn end_others(
 const END_ALL: &str = "
     UPDATE session SET ended_at = $2 WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3";
 
-/// Ends all sessions of `staff_id`.
 pub async fn end_all(
     connection: &mut Connection,
     staff_id: &StaffId,

@@ -22,11 +22,8 @@ use crate::events::{self, EventKind};
 use base::{email::Email, error::Failure, ids::StaffId};
 use store::Connection;
 
-/// A user who has signed in, with their token.
 pub struct SignedIn {
-    /// The token to send with every call.
     pub token: String,
-    /// The user.
     pub staff: Staff,
     /// The `Set-Cookie` by which the device is recognised.
     pub device_cookie: HeaderValue,
@@ -60,26 +57,18 @@ impl IntoResponse for SignedIn {
     }
 }
 
-/// The credentials of a sign-in.
 pub struct Credentials {
-    /// The address of the account.
     pub email: Email,
-    /// The password of the account.
     pub password: SecretString,
     /// The code sent by e-mail, when signing in with a code.
     pub otp: Option<Otp>,
     /// The cookie of a device that signed in before.
     pub device: DeviceCookie,
-    /// The browser.
     pub browser: Browser,
 }
 
 /// Opens a session if the password of `email` is correct, and the code too if one is given.
-///
-/// # Errors
-/// [`AuthRefusal::UserNotFound`], [`AuthRefusal::InvalidPassword`], [`AuthRefusal::AccountInactive`],
-/// [`AuthRefusal::CodeRequired`] and [`AuthRefusal::InvalidCode`] (all only if the password is correct),
-/// [`AuthRefusal::TooManyTries`], [`AuthRefusal::SignInsWait`].
+/// A caller learns that the account is inactive or needs a code only with the right password.
 pub async fn sign_in(
     auth: &Auth,
     ClientAddress(address): ClientAddress,

@@ -133,7 +133,6 @@ impl Demo {
     }
 }
 
-/// What is drawn of a customer.
 struct Customer {
     first_name: &'static str,
     last_name: &'static str,

@@ -30,7 +30,6 @@ use store::{Connection, query, query_scalar};
 /// The password of every demo account. They exist in demo mode only.
 pub const PASSWORD: &str = "Mkopo-demo-1";
 
-/// The seed of the data that is created on first start.
 pub const FIRST_SEED: u64 = 1;
 
 struct DemoStaff {
@@ -62,7 +61,6 @@ const STAFF: [DemoStaff; 4] = [
     },
 ];
 
-/// The e-mail addresses of the demo accounts.
 pub fn emails() -> BTreeSet<String> {
     STAFF.iter().map(|staff| staff.email.to_owned()).collect()
 }
@@ -119,7 +117,6 @@ pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
     try_join_all(STAFF.iter().map(|_| passwords.hash_for_demo(PASSWORD.into()))).await
 }
 
-/// The demo data to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DemoData {
     /// 24 waiting loans and 60 records, deterministic for a seed.
@@ -147,9 +144,6 @@ impl DemoData {
     }
 
     /// Parses the demo data that a caller asks for: a number, or `empty`; `None` for null.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`] for the field `seed`.
     pub fn of_json(seed: Option<&Value>) -> Result<Option<Self>, Failure> {
         let Some(seed) = seed.filter(|seed| !seed.is_null()) else { return Ok(None) };
         let number = seed.as_u64().and_then(|number| u32::try_from(number).ok());
@@ -167,7 +161,6 @@ impl DemoData {
 /// The start of a sandbox.
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning {
-    /// The data.
     pub world: DemoData,
     /// The time that the dates of the data are relative to.
     pub now: UnixMillis,
@@ -204,7 +197,6 @@ pub async fn fill(
 enum Noun {
     Customer,
     Loan,
-    /// The times of a loan.
     Time,
     Payout,
 }
@@ -216,13 +208,11 @@ struct Demo {
     now: UnixMillis,
     /// The staff who approve loans; some loans have no known approver.
     approvers: Vec<Colleague>,
-    /// The staff who pay loans out.
     payers: Vec<Colleague>,
     loans_made: u32,
     payouts_made: u32,
 }
 
-/// A member of staff.
 #[derive(Clone, sqlx_macros::FromRow)]
 struct Colleague {
     staff_id: StaffId,
@@ -264,7 +254,6 @@ const WAITING: [(u32, Details); 8] = [
     (22, Details { amount: Some(Kes(300_000)), phone_number: None, notes: Some(ABOVE_MAXIMUM) }),
 ];
 
-/// The outcome of a demo payout.
 #[derive(Clone, Copy)]
 enum DemoPayout {
     Completed,
@@ -273,7 +262,6 @@ enum DemoPayout {
     Processing,
 }
 
-/// The reasons why demo payouts failed.
 const REFUSALS: [Refusal; 3] =
     [Refusal::InsufficientFunds, Refusal::UnregisteredCustomer, Refusal::MaximumBalance];
 

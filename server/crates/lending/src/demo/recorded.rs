@@ -26,9 +26,7 @@ const BATCH: usize = 500;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recording {
-    /// The approved loans that wait to be paid out.
     pub pending_loans: Vec<PendingLoan>,
-    /// The payouts.
     pub disbursement_records: Vec<Record>,
 }
 
@@ -56,9 +54,6 @@ fn refused(failure: Failure) -> Failure {
 
 impl Recording {
     /// Reads a file that `mkopo provider record` wrote.
-    ///
-    /// # Errors
-    /// If it can't be read, or is not a recording.
     pub fn read(file: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
         serde_json::from_slice(&text)
@@ -67,9 +62,6 @@ impl Recording {
 
     /// Adds the loans and payouts, with deactivated accounts for the staff who made them, whose password
     /// nobody knows (`hash`). Pending payouts are paid a day after `now`. Returns the numbers of loans and payouts added.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`] for the field `recording`, and errors of the database.
     pub async fn add(
         self,
         database: &Database,
@@ -177,7 +169,6 @@ fn of_payout(payout: &Record) -> PendingLoan {
     }
 }
 
-/// A row that is added.
 enum Row {
     Staff(String, Record),
     Loan(Loan),
@@ -185,7 +176,7 @@ enum Row {
 }
 
 impl Row {
-    /// Adds the row. Nobody knows the password of an account whose hash is `hash`.
+    /// Nobody knows the password of an account whose hash is `hash`.
     async fn add(self, connection: &mut Connection, hash: &str, now: UnixMillis) -> Result<(), Failure> {
         match self {
             Self::Staff(email, payout) => {
@@ -202,7 +193,6 @@ impl Row {
     }
 }
 
-/// Adds `rows` in batches.
 async fn write(database: &Database, rows: Vec<Row>, hash: &str, now: UnixMillis) -> Result<(), Failure> {
     let mut rows = rows.into_iter().peekable();
     while rows.peek().is_some() {

@@ -31,10 +31,7 @@ const LAST_NUMBER: &str = "
     WHERE length(digits) BETWEEN 1 AND 9";
 
 /// Adds waiting `loans`, and `records` of payouts from the last year, deterministic for `seed` on the
-/// same data. After each batch, calls `progress` with the number added.
-///
-/// # Errors
-/// If no account is active, or the database fails.
+/// same data. After each batch, calls `progress` with the number added. Fails if no account is active.
 pub async fn seed(
     database: &Database,
     now: UnixMillis,
@@ -76,10 +73,8 @@ pub async fn draw_loans(
     Ok((0..count).map(|_| demo.draw(now, Details::default())).collect())
 }
 
-/// A payout of the past.
 #[derive(Clone, Debug)]
 pub struct PastPayout {
-    /// The time at which it was made.
     pub created_at: UnixMillis,
     /// The id of the approved loan; a loan is generated if `None`.
     pub loan_id: Option<LoanId>,
@@ -98,10 +93,6 @@ const APPROVED_LOAN: &str = "
 const COUNT_LOANS: &str = "SELECT count(*) FROM loan WHERE loan_id = $1";
 
 /// Adds a payout of the past, with its payment in mobile money's books, and returns its id.
-///
-/// # Errors
-/// [`PayoutRefusal::LoanNotFound`]; [`PayoutRefusal::NotApproved`] if the loan was not approved then, or has another
-/// payout; [`Failure::BadField`] if there is no such account.
 pub async fn pay_in_the_past(
     connection: &mut Connection,
     now: UnixMillis,
@@ -132,7 +123,6 @@ pub async fn pay_in_the_past(
     demo.pay(connection, &loan, created_at, outcome).await
 }
 
-/// The input from which batches are generated.
 #[derive(Clone)]
 struct Generator {
     seed: u64,
@@ -148,7 +138,6 @@ enum Kind {
 }
 
 impl Generator {
-    /// Reads the current staff and the last number.
     async fn read(connection: &mut Connection, now: UnixMillis, seed: u64) -> Result<Self, Failure> {
         let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
         let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(connection).await?;

@@ -13,9 +13,6 @@ const SINCE: &str = "
 
 /// Returns the events of `previous` whose time or position is after all of `restored`, the oldest first:
 /// clocks differ, and the data may have been restored before.
-///
-/// # Errors
-/// If either can't be read.
 pub async fn since_backup(
     previous: &mut Connection,
     restored: &mut Connection,

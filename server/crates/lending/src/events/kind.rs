@@ -5,10 +5,8 @@ use store::serde_plain;
 
 macro_rules! kinds {
     ($($kind:ident $text:literal,)*) => {
-        /// The kind of an event.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        #[expect(missing_docs, reason = "the texts say it")]
         pub enum EventKind {
             $($kind,)*
         }
@@ -16,7 +14,6 @@ macro_rules! kinds {
         store::stored_as_text!(EventKind);
 
         impl EventKind {
-            /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
             /// Returns the name on the console's page.
@@ -97,7 +94,6 @@ impl EventKind {
         )
     }
 
-    /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<Self> {
         serde_plain::from_str(name).ok()
     }

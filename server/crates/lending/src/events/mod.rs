@@ -54,12 +54,10 @@ impl NewEvent {
         Self { account: Some(account.to_owned()), ..self }
     }
 
-    /// Sets the subject of the event.
     pub fn about(self, about: impl Into<String>) -> Self {
         Self { about: Some(about.into()), ..self }
     }
 
-    /// Sets the details.
     pub fn details(self, details: &str) -> Self {
         Self { details: Some(details.chars().take(MAX_DETAILS).collect()), ..self }
     }
@@ -92,9 +90,7 @@ impl NewEvent {
 }
 
 /// Runs `work` in a transaction, writes the event that it returns there, too, and logs it after the commit.
-///
-/// # Errors
-/// Those of `work` and of [`Database::write`]; then neither work nor event is written.
+/// If it fails, neither is written.
 pub async fn write<T>(
     database: &Database,
     work: impl AsyncFnOnce(&mut Connection) -> Result<(T, NewEvent), Failure>,
@@ -129,10 +125,7 @@ fn without_address(text: &str) -> String {
 const DELETE_BATCH: &str = "
     DELETE FROM event WHERE position IN (SELECT position FROM event WHERE at <= $1 ORDER BY at LIMIT 500)";
 
-/// Deletes the events from before `oldest`, and returns their number.
-///
-/// # Errors
-/// If the database fails; earlier batches stay deleted.
+/// Deletes the events from before `oldest`, and returns their number. If it fails, earlier batches stay deleted.
 pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
     sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
 }

@@ -6,9 +6,7 @@ use super::EventKind;
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, query_as};
 
-/// An event.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
-#[expect(missing_docs, reason = "the contract describes them")]
 pub struct Event {
     pub id: i64,
     pub at: UnixMillis,
@@ -23,10 +21,8 @@ pub struct Event {
     pub traceparent: Option<String>,
 }
 
-/// The events to list.
 #[derive(Clone, Debug)]
 pub struct EventFilter {
-    /// Of this kind.
     pub kind: Option<EventKind>,
     /// Done by, or about, somebody with this text in their name.
     pub who: Option<String>,
@@ -40,7 +36,6 @@ pub struct EventFilter {
     pub until: Option<UnixMillis>,
     /// Before the event with this id.
     pub before: Option<i64>,
-    /// The maximum number of events.
     pub limit: u32,
 }
 
@@ -52,7 +47,7 @@ const SEARCH: &str = r"
       AND at >= $5 AND at <= $6 AND position < $7
     ORDER BY position DESC LIMIT $8";
 
-/// The newest events that match `filter`, the newest first.
+/// The newest first.
 pub async fn search(connection: &mut Connection, filter: &EventFilter) -> Result<Vec<Event>, Failure> {
     let EventFilter { kind, who, account_hash, address, since, until, before, limit } = filter;
     let found = query_as(SEARCH)

@@ -32,17 +32,14 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry of this kind.
     pub fn of(kind: EventKind) -> Self {
         Self { kind, about: None, details: Vec::new() }
     }
 
-    /// Sets the subject.
     pub fn about(self, about: &str) -> Self {
         Self { about: Some(about.chars().take(MAX_ABOUT).collect()), ..self }
     }
 
-    /// Sets the subject, if there is one.
     pub fn about_some(self, about: Option<&str>) -> Self {
         match about {
             Some(about) => self.about(about),
@@ -50,13 +47,11 @@ impl Entry {
         }
     }
 
-    /// Adds a detail.
     pub fn with(mut self, name: &str, value: impl Display) -> Self {
         self.details.push(format!("{name}: {value}"));
         self
     }
 
-    /// Adds a detail, if there is a value.
     pub fn with_some(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.with(name, value),
@@ -93,9 +88,7 @@ impl Trail {
     }
 
     /// Runs `work` in `transaction`, writes the events of `entries` there, too, and commits.
-    ///
-    /// # Errors
-    /// The errors of `work`, and of [`Transaction::commit`]; then neither work nor events are written.
+    /// If it fails, neither work nor events are written.
     pub async fn write<T>(
         &self,
         transaction: Transaction,
@@ -107,9 +100,6 @@ impl Trail {
     }
 
     /// Like [`Trail::write`], with the entries of what `work` says it did.
-    ///
-    /// # Errors
-    /// Those of [`Trail::write`].
     pub async fn write_done<T, E: IntoIterator<Item = Entry>>(
         &self,
         mut transaction: Transaction,

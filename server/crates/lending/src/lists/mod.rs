@@ -19,21 +19,17 @@ use web::ready_body::ReadyBody;
 
 /// A row of a list as it is sent. Its queries order by place, latest first.
 pub trait Row: Serialize + Fetched + 'static {
-    /// Selects all rows.
     const ALL: &'static str;
     /// Selects the `$3` rows that come after the place `($1, $2)`.
     const PAGE: &'static str;
 
-    /// The position of the row in the list.
     fn place(&self) -> Place;
 }
 
 /// The sort key of a row: its time, then its id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The time of the row.
     pub at: UnixMillis,
-    /// The row's id.
     pub id: Box<str>,
 }
 
@@ -64,7 +60,6 @@ impl<R> Clone for List<R> {
 }
 
 impl<R: Row> List<R> {
-    /// The list of the rows in `database`.
     pub fn of(database: Database) -> Self {
         Self(Arc::new(Inner {
             database,
@@ -89,9 +84,6 @@ impl<R: Row> List<R> {
     }
 
     /// The rows of the requested page, and the cursor of the next page if there is one.
-    ///
-    /// # Errors
-    /// [`Failure::BadParameter`].
     pub async fn page(&self, page: &PageQuery) -> Result<(Vec<R>, Option<String>), Failure> {
         match page.wanted()? {
             Some(page) => page::read(&self.0.database, &page).await,
@@ -100,9 +92,6 @@ impl<R: Row> List<R> {
     }
 
     /// The body of the list at `version` or later. Equal lists have the same body.
-    ///
-    /// # Errors
-    /// [`Failure::Busy`].
     pub async fn body_since(&self, version: Version) -> Result<Arc<ReadyBody>, Failure> {
         let mut updates = self.0.kept.subscribe();
         loop {

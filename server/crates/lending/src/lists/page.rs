@@ -12,14 +12,12 @@ use base::{clock::UnixMillis, error::Failure};
 use store::{Database, query_as};
 use web::ready_body::ReadyBody;
 
-/// The query parameters of a list.
 #[derive(Debug, Default, Deserialize)]
 pub struct PageQuery {
     limit: Option<u32>,
     cursor: Option<String>,
 }
 
-/// The requested page.
 #[derive(Debug)]
 pub struct WantedPage {
     limit: u32,
@@ -34,10 +32,6 @@ impl PageQuery {
         Self { limit: Some(limit), cursor: cursor.map(str::to_owned) }
     }
 
-    /// The requested page, if any.
-    ///
-    /// # Errors
-    /// [`Failure::BadParameter`].
     pub fn wanted(&self) -> Result<Option<WantedPage>, Failure> {
         let Some(limit) = self.limit else {
             return match self.cursor {
@@ -89,7 +83,6 @@ pub async fn read<R: Row>(
     Ok((rows, next))
 }
 
-/// Answers a GET for one page of the list at `path`.
 pub async fn answer<R: Row>(
     database: &Database,
     path: &str,

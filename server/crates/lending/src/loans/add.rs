@@ -24,9 +24,6 @@ const ADD_LOAN: &str = "
 
 /// Adds `loan`, which was paid out at `disbursed_at` if it was, and its customer. A customer who is there already gets
 /// what `loan` says.
-///
-/// # Errors
-/// If the id is taken, or the database fails.
 pub async fn add(
     connection: &mut Connection,
     loan: &PendingLoan,

@@ -8,7 +8,6 @@ use base::error::Failure;
 use store::version::Version;
 use web::extract::Query;
 
-/// The calls about loans; all need a session.
 pub fn signed_in() -> Router {
     Router::new().route("/disbursements/pending", get(pending))
 }

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 /// The status of a loan. Only approved loans can be paid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum LoanStatus {
     Approved,
     Disbursed,
@@ -24,7 +23,6 @@ store::stored_as_text!(LoanStatus);
 /// The status of a loan's latest payout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum DisbursementStatus {
     NotStarted,
     Pending,

@@ -13,7 +13,6 @@ use store::{Connection, query_as};
 
 /// A loan in the pending list, with the fields of the contract.
 #[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
-#[expect(missing_docs, reason = "the contract describes them")]
 pub struct PendingLoan {
     pub loan_id: LoanId,
     pub customer_id: CustomerId,
@@ -92,16 +91,13 @@ macro_rules! select_pending {
 /// The totals of the pending list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The number of loans.
     pub loans: i64,
-    /// The total amount in KES.
     pub amount: Kes,
 }
 
 const WAITING: &str = "
     SELECT count(*), CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM loan WHERE status = 'APPROVED'";
 
-/// The number and total amount of pending loans.
 pub async fn waiting(connection: &mut Connection) -> Result<Waiting, sqlx::Error> {
     let (loans, amount) = query_as(WAITING).fetch_one(connection).await?;
     Ok(Waiting { loans, amount })

@@ -41,7 +41,6 @@ pub struct Request {
 pub struct Accepted {
     pub(super) answer: Answer,
     pub(super) route: AnswerRoute,
-    /// The time that the result takes.
     pub(super) delay: Duration,
 }
 
@@ -131,7 +130,6 @@ async fn received_today(
 /// The part of the books that a set of requests needs, with the changes by requests already decided.
 pub(super) struct Books {
     account: Account,
-    /// The result codes under originator ids.
     used: HashMap<TransactionId, String>,
     /// The amounts that phones received today, in KES.
     received: HashMap<String, Kes>,
@@ -232,7 +230,6 @@ impl Books {
         outcome
     }
 
-    /// Draws the latency of the next answer.
     fn draw(&mut self) -> Duration {
         let Account { latency_ms, spread_percent, seed, drawn, .. } = self.account;
         if latency_ms == 0 {

@@ -29,9 +29,7 @@ use base::{
 };
 use store::{Database, sets::Sets, version::DataCopy};
 
-/// The minimum amount of a payment, in KES.
 pub const MINIMUM: Kes = Kes(10);
-/// The maximum amount of a payment, in KES.
 pub const MAXIMUM: Kes = Kes(250_000);
 /// The maximum amount that one phone may receive per day, in KES.
 pub const DAILY_LIMIT: Kes = Kes(500_000);
@@ -50,14 +48,11 @@ pub struct MobileMoney {
     line: Arc<RwLock<()>>,
 }
 
-/// A payment request.
 #[derive(Clone, Debug)]
 pub struct Payment {
     /// Chosen by the caller, never used twice.
     pub originator_id: TransactionId,
-    /// The recipient.
     pub phone_number: Msisdn,
-    /// The amount in KES.
     pub amount: Kes,
     /// The base time ([`Clock::unset_now`]) from which on an arriving request is not carried out.
     pub expires_at: UnixMillis,
@@ -78,10 +73,8 @@ pub enum Verdict {
     NotReceived,
 }
 
-/// The answer to a payment request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The result.
     Result(Verdict),
     /// This originator id was used before. Query its status instead.
     DuplicateOriginator,
@@ -93,11 +86,8 @@ pub enum Answer {
 /// A result that is delivered asynchronously, like an M-Pesa callback.
 #[derive(Debug)]
 pub struct Delivery {
-    /// The payment.
     pub originator_id: TransactionId,
-    /// The data that the payment was made for.
     pub copy: DataCopy,
-    /// The result of the payment.
     pub answer: Answer,
     /// The span of the request.
     pub traceparent: Option<String>,

@@ -13,7 +13,6 @@ macro_rules! refusals {
     ($($refusal:ident $code:literal $name:literal $text:literal,)*) => {
         /// The reason why a payment was refused; codes and texts are M-Pesa's.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[expect(missing_docs, reason = "their texts say it")]
         pub enum Refusal {
             $($refusal,)*
         }
@@ -22,14 +21,12 @@ macro_rules! refusals {
             /// All refusals, ordered by code.
             pub const ALL: [Self; 10] = [$(Self::$refusal,)*];
 
-            /// M-Pesa's result code.
             pub fn code(self) -> &'static str {
                 match self {
                     $(Self::$refusal => $code,)*
                 }
             }
 
-            /// M-Pesa's text.
             pub fn text(self) -> &'static str {
                 match self {
                     $(Self::$refusal => $text,)*
@@ -73,7 +70,6 @@ refusals! {
 }
 
 impl Refusal {
-    /// The refusal with this code.
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|refusal| refusal.code() == code)
     }
@@ -85,7 +81,6 @@ impl Refusal {
 pub enum Outcome {
     /// Paid, unless a limit or the float prevents it.
     Success,
-    /// Refused.
     Refused(Refusal),
     /// The money is sent, but no answer arrives.
     PaidAnswerLost,
@@ -115,7 +110,6 @@ impl Outcome {
         }
     }
 
-    /// The outcome with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
     }
@@ -156,11 +150,9 @@ impl TryFrom<String> for Outcome {
 /// A phone number and an amount that select an outcome, regardless of the scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Magic {
-    /// Payments to this number.
     pub phone: &'static str,
     /// Payments of this amount in KES, if the phone is not magic.
     pub amount: Option<Kes>,
-    /// Their outcome.
     pub outcome: Outcome,
 }
 

@@ -18,7 +18,6 @@ use web::extract::LARGEST_INTEGER;
 pub struct Scenario {
     /// The outcome of a payment when `next` is empty.
     pub default: Outcome,
-    /// The response time of mobile money, in ms.
     pub latency_ms: i64,
     /// The spread of response times around it, in percent: with 0 there is none; with 45, one in twenty takes twice as
     /// long.
@@ -41,7 +40,6 @@ impl Scenario {
 /// A change to a [`Scenario`]; `None` leaves a field as it is.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the fields are those of a scenario")]
 pub struct ScenarioChange {
     pub default: Option<Outcome>,
     pub latency_ms: Option<u32>,
@@ -95,15 +93,11 @@ const ADD_NEXT: &str = "
 pub(super) const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
 
 impl MobileMoney {
-    /// The current scenario.
     pub async fn scenario(&self) -> Result<Scenario, Failure> {
         read(&mut self.database.read().await?).await
     }
 
     /// Changes the scenario from the next payment on.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`] if the float is below 0 or too large to be exact in JSON, or the spread is above 100 %.
     pub async fn change_scenario(&self, change: ScenarioChange, trail: &Trail) -> Result<Scenario, Failure> {
         change.check()?;
         let entry = Entry::of(EventKind::ScenarioChanged);
@@ -117,10 +111,6 @@ impl MobileMoney {
 }
 
 impl ScenarioChange {
-    /// Refuses what is outside the limits.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn check(&self) -> Result<(), Failure> {
         if self.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float.0)) {
             return Err(Failure::bad_field("float", "float must be between 0 and 2^53 - 1"));
@@ -132,7 +122,6 @@ impl ScenarioChange {
         Ok(())
     }
 
-    /// Applies the change in `connection`'s transaction.
     pub async fn apply(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         // In the order in which payments lock the rows.
         if let Some(float) = self.float {

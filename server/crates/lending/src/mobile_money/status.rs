@@ -20,7 +20,6 @@ const STATUS: &str = "
 /// The `result_by` of payments whose result is due by the console's clock only.
 const NO_TIME: UnixMillis = UnixMillis(9_007_199_254_740_991);
 
-/// A payment in the books.
 #[derive(sqlx_macros::FromRow)]
 struct Entered {
     receipt: Option<String>,

@@ -11,7 +11,6 @@ use crate::{auth::session::Session, world::World};
 use base::{clock::UnixMillis, error::Failure};
 use web::extract::Json;
 
-/// The calls about notifications. All need a session.
 pub fn live() -> Router {
     Router::new().route("/notifications", get(notifications)).route("/notifications/read", put(put_read))
 }

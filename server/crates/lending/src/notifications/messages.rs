@@ -16,11 +16,8 @@ use store::{Connection, query_as};
 /// A payout that settled after its call was answered.
 #[derive(Clone, Copy, Debug)]
 pub struct Later<'a> {
-    /// The id of the user who made it.
     pub staff_id: &'a StaffId,
-    /// The id of its loan.
     pub loan_id: &'a LoanId,
-    /// The amount in KES.
     pub amount: Kes,
     /// The receipt, or the reason why it failed.
     pub outcome: Result<&'a str, &'a str>,

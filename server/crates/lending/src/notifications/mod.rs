@@ -1,7 +1,6 @@
 //! Notifications of a user: their payouts that settled after the call was answered, and newly approved loans.
 //! They are derived from payouts and loans; only the time until which they were read is stored.
 
-/// The calls of the contract.
 pub mod api;
 mod messages;
 
@@ -32,7 +31,6 @@ const KEPT: Duration = Duration::from_hours(7 * 24);
 /// The maximum number of payouts listed, and of loans: many approved loans displace no failed payout.
 const LISTED: i64 = 50;
 
-/// A notification.
 #[derive(Debug, Serialize, sqlx_macros::FromRow)]
 struct Notification {
     id: String,
@@ -47,7 +45,6 @@ struct Notification {
     is_read: bool,
 }
 
-/// The latest notifications of somebody.
 #[derive(Debug, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names in the contract")]
 pub struct Notifications {
@@ -118,9 +115,6 @@ const MARK: &str = "
         WHERE notification_read.read_until < excluded.read_until OR notification_read.read_until > $3";
 
 /// Marks the notifications of `session`'s user until a time as read.
-///
-/// # Errors
-/// [`crate::auth::AuthRefusal::NoSession`].
 pub async fn mark_read(world: &World, session: Session, until: UnixMillis) -> Result<(), Failure> {
     let now = world.clock.now();
     // Later notifications can't have been read yet.

@@ -30,7 +30,6 @@ use store::{
     sweep::{self, Sweep},
 };
 
-/// The timeout of one attempt.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// The lifetime of a claim, which is longer than an attempt takes.
 const LEASE: Duration = Duration::from_mins(1);
@@ -334,7 +333,6 @@ fn wait_after(attempts: i64, max: Duration) -> Duration {
     Duration::from_secs(2_u64.saturating_pow(doublings)).min(max)
 }
 
-/// Sends messages to the mail server.
 struct Mailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,

@@ -13,10 +13,8 @@ use base::{
 };
 use store::{Connection, Database, query, query_as};
 
-/// The channel by which a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Channel {
     Email,
     Sms,
@@ -27,28 +25,22 @@ store::stored_as_text!(Channel);
 /// A message as the console shows it.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct OutboxMessage {
-    /// The id of the message.
     pub id: String,
-    /// The channel by which the message is sent.
     pub channel: Channel,
     /// An e-mail address, or a phone number such as `+2547…`.
     pub to: String,
     /// The subject of an e-mail; SMS have none.
     pub subject: Option<String>,
-    /// The text.
     pub body: String,
     /// The one-time code in the text.
     pub code: Option<String>,
-    /// The time at which the message was added.
     pub created_at: UnixMillis,
 }
 
-/// The messages to return.
 #[derive(Clone, Debug, Default)]
 pub struct MessageFilter {
     /// Only messages to this e-mail address or phone number.
     pub to: Option<String>,
-    /// Only messages of this channel.
     pub channel: Option<Channel>,
     /// Only messages added after the message with this id. An id that no longer exists counts as
     /// older than all messages.
@@ -62,7 +54,6 @@ pub fn recipient(text: &str) -> Option<String> {
     phone.or_else(|| Some(Email::parse(&email::of_query(text.to_owned()))?.as_str().to_owned()))
 }
 
-/// The maximum number of messages that are read at once.
 pub const MAX_READ: usize = 1000;
 
 const MESSAGES: &str = "

@@ -26,9 +26,7 @@ pub(crate) fn name(name: &str) -> String {
 /// A one-time code that a message carries.
 #[derive(Clone, Copy)]
 pub struct Code<'a> {
-    /// The code as it appears in the text.
     pub digits: &'a str,
-    /// The time at which the code expires.
     pub expires_at: UnixMillis,
 }
 
@@ -52,7 +50,6 @@ fn enqueue(
         .bind_all((now, traces::traceparent()))
 }
 
-/// Adds an e-mail to the outbox.
 pub async fn email(
     connection: &mut Connection,
     randomness: &Randomness,
@@ -66,7 +63,7 @@ pub async fn email(
     message.bind_all((to, subject, now)).run(connection).await
 }
 
-/// Adds an SMS to the outbox. SMS are not delivered; they are only read in the outbox.
+/// SMS are not delivered; they are only read in the outbox.
 pub async fn sms(
     connection: &mut Connection,
     randomness: &Randomness,
@@ -82,15 +79,10 @@ pub async fn sms(
 /// An SMS that is not in the outbox yet.
 #[derive(Clone, Debug)]
 pub struct NewSms {
-    /// The id of the message.
     pub message_id: MessageId,
-    /// The recipient.
     pub to: Msisdn,
-    /// The text.
     pub body: String,
-    /// The time at which it was written.
     pub at: UnixMillis,
-    /// The span in which it was written.
     pub traceparent: Option<String>,
 }
 
@@ -100,7 +92,6 @@ const ENQUEUE_SMS: &str = "
            CAST(value ->> 'at' AS BIGINT), value ->> 'traceparent'
     FROM json_each($1)";
 
-/// Adds any number of SMS to the outbox.
 pub async fn sms_to_all(connection: &mut Connection, messages: &[NewSms]) -> Result<(), sqlx::Error> {
     let rows: Vec<Value> = messages
         .iter()
@@ -125,7 +116,6 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// The outbox of `world`.
     pub fn of(world: World) -> Self {
         Self { world, new: Arc::default() }
     }
@@ -139,7 +129,6 @@ impl Outbox {
 const COUNT: &str = "SELECT channel, count(*) FROM outbox_message GROUP BY channel";
 const COUNT_WAITING: &str = "SELECT count(*) FROM outbox_message WHERE next_attempt_at IS NOT NULL";
 
-/// The number of messages of each channel.
 pub async fn count_by_channel(connection: &mut Connection) -> Result<Vec<(String, i64)>, sqlx::Error> {
     query_as(COUNT).fetch_all(connection).await
 }
@@ -154,10 +143,7 @@ const DELETE_BATCH: &str = "
         (SELECT message_id FROM outbox_message WHERE next_attempt_at IS NULL AND created_at <= $1
          ORDER BY created_at LIMIT 500)";
 
-/// Deletes the messages from before `oldest` that are not to be sent any more, and returns their number.
-///
-/// # Errors
-/// If the database fails; earlier batches stay deleted.
+/// Deletes the old messages that are not to be sent any more. If it fails, earlier batches stay deleted.
 pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
     sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
 }

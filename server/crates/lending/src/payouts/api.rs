@@ -31,7 +31,6 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 /// The longest id of a loan, in characters.
 const MAX_LOAN_ID_LENGTH: usize = 64;
 
-/// The calls about payouts. All need a session.
 pub fn signed_in() -> Router {
     Router::new()
         .route("/disbursements/{loan_id}/disburse", post(disburse))
@@ -109,7 +108,6 @@ async fn disburse(
     Ok(super::disburse(&payouts, &session, request, call, format).await?.into_response())
 }
 
-/// The idempotency key of the call, if any.
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Failure> {
     let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = sent.next() else { return Ok(None) };

@@ -45,11 +45,9 @@ pub struct Claim {
     pub(super) claimed_at: UnixMillis,
     /// `true` if the maximum that administrators set applies.
     pub(super) has_maximum: bool,
-    /// The span of the call.
     pub(super) traceparent: Option<String>,
 }
 
-/// The result of a claim.
 #[derive(Debug)]
 pub enum Claimed {
     /// The loan is claimed, and the payment must be requested.

@@ -25,11 +25,9 @@ use store::{query_as, version::DataCopy};
 /// A request to pay a loan out, with the values that the caller confirmed.
 #[derive(Debug)]
 pub struct DisbursementRequest {
-    /// The loan to pay out.
     pub loan_id: LoanId,
     /// The agent, as given by the caller.
     pub agent_id: AgentId,
-    /// The loan's amount, in KES.
     pub amount: Kes,
     /// The customer's phone; `None` if the request has no valid Kenyan mobile number.
     pub phone_number: Option<Msisdn>,
@@ -40,9 +38,6 @@ pub struct DisbursementRequest {
 /// same answer again.
 ///
 /// # Errors
-/// [`crate::auth::AuthRefusal::NoSession`], [`crate::payouts::PayoutRefusal::LoanNotFound`], [`crate::payouts::PayoutRefusal::AlreadyDisbursed`], [`crate::payouts::PayoutRefusal::InProgress`],
-/// [`crate::payouts::PayoutRefusal::NotApproved`], [`crate::payouts::PayoutRefusal::AmountMismatch`], [`crate::payouts::PayoutRefusal::AboveMaximum`],
-/// [`crate::payouts::PayoutRefusal::PhoneMismatch`], [`crate::payouts::PayoutRefusal::IdempotencyKeyReused`], [`crate::payouts::PayoutRefusal::IdempotencyKeyInUse`],
 /// [`Failure::Busy`], [`Failure::Unavailable`]: no payout was made. [`Failure::NotCommitted`]: it is unknown
 /// whether one was made; no money was sent yet. It is also the answer if the data is replaced while the payout runs.
 pub async fn disburse(
@@ -109,7 +104,6 @@ async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failu
     Ok(reply)
 }
 
-/// The result of a payment request.
 enum Paid {
     Settled(Box<Kept>),
     /// The payout stays PENDING until its status has been queried.
@@ -118,7 +112,6 @@ enum Paid {
     DataReplaced,
 }
 
-/// Requests the payment and settles the payout.
 async fn pay_and_settle(payouts: Payouts, mut payment: Payment) -> Paid {
     let answer = tokio::select! {
         answer = pay(&payouts, &mut payment).instrument(traces::step!("ask mobile money")) => answer,

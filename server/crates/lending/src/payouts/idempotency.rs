@@ -26,7 +26,6 @@ use base::{
 };
 use store::{Connection, Database, listed, query, query_as, query_scalar, sweep};
 
-/// The time for which a key is stored.
 const KEY_LIFETIME: Duration = Duration::from_hours(24);
 
 /// A key chosen by the caller: 1 to 255 visible ASCII characters.
@@ -63,7 +62,6 @@ impl KeyedCall {
     }
 }
 
-/// A stored key.
 #[derive(Clone, Debug, sqlx_macros::FromRow)]
 struct Stored {
     staff_id: StaffId,
@@ -77,7 +75,6 @@ struct Stored {
     created_at: UnixMillis,
 }
 
-/// Selects the columns of [`Stored`].
 macro_rules! select_keys {
     ($rest:literal) => {
         concat!(
@@ -174,10 +171,6 @@ impl Keys {
     }
 
     /// The stored answer to `call`; `None` if its key is new.
-    ///
-    /// # Errors
-    /// [`PayoutRefusal::IdempotencyKeyReused`] for a different body; [`PayoutRefusal::IdempotencyKeyInUse`] while the
-    /// first call is still running.
     pub(super) fn answer_to(&self, call: &KeyedCall, now: UnixMillis) -> Result<Option<Reply>, Failure> {
         let Some(stored) = self.stored(call, now) else { return Ok(None) };
         if stored.fingerprint != call.fingerprint {
@@ -242,7 +235,6 @@ impl Stored {
         })
     }
 
-    /// The answer, if there is one.
     fn reply(&self) -> Result<Option<Reply>, Failure> {
         let (Some(status), Some(body)) = (self.status, &self.body) else { return Ok(None) };
         let status = u16::try_from(status)

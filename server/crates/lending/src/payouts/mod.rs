@@ -36,23 +36,18 @@ use store::sets::Sets;
 #[derive(Clone)]
 pub struct Payouts(Arc<PayoutsState>);
 
-/// The state of [`Payouts`].
 pub struct PayoutsState {
     world: World,
     mobile_money: MobileMoney,
     outbox: Outbox,
-    /// Claims that wait to be written.
     claims: Sets<claim::Claim>,
-    /// Results that wait to be written.
     settlements: Sets<settle::Settlement>,
-    /// The answers to calls about their payouts.
     answered: answered::Answered,
     /// Held while reconciling, so that this process runs one round at a time.
     reconciling: Mutex<()>,
 }
 
 impl Payouts {
-    /// The payouts of `world`, paid by `mobile_money`.
     pub fn new(world: World, mobile_money: MobileMoney, outbox: Outbox) -> Self {
         let (claims, settlements) = (Sets::of(&world.database), Sets::of(&world.database));
         let (answered, reconciling) = (answered::Answered::default(), Mutex::default());

@@ -154,7 +154,6 @@ async fn is_any_due(payouts: &Payouts) -> Result<bool, Failure> {
     Ok(!due(Now::on(&payouts.world.clock), 1).fetch_all(&mut reader).await?.is_empty())
 }
 
-/// The time on both clocks.
 #[derive(Clone, Copy)]
 struct Now {
     /// The time on the sandbox's clock, which the console sets.

@@ -20,7 +20,6 @@ use store::{Connection, Database, listed, query_as, query_scalar};
 
 /// A payout in the history, with the fields of the contract.
 #[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
-#[expect(missing_docs, reason = "the contract describes them")]
 pub struct Record {
     pub id: PayoutId,
     pub loan_id: LoanId,
@@ -53,7 +52,6 @@ pub struct Record {
 }
 
 impl Record {
-    /// The JSON of the record in an answer.
     pub(super) fn to_json(&self) -> Result<Box<RawValue>, Failure> {
         to_raw_value(self).map_err(Failure::internal)
     }
@@ -104,10 +102,8 @@ impl lists::Row for Record {
     }
 }
 
-/// The records to return.
 #[derive(Clone, Debug, Default)]
 pub struct RecordFilter {
-    /// Only payouts of this loan.
     pub loan_id: Option<LoanId>,
     /// Only settled payouts, or only pending ones.
     pub is_settled: Option<bool>,
@@ -139,23 +135,19 @@ pub(crate) const LATEST_RECORDS: &str = select_records!(
     "WHERE payout.created_at >= $1 AND payout.created_at < $2
      ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
 );
-/// The same of completed payouts.
 pub(crate) const LATEST_COMPLETED: &str = select_records!(
     "WHERE payout.status = 'COMPLETED' AND payout.created_at >= $1 AND payout.created_at < $2
      ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
 );
-/// The same of failed payouts.
 pub(crate) const LATEST_FAILED: &str = select_records!(
     "WHERE payout.status = 'FAILED' AND payout.created_at >= $1 AND payout.created_at < $2
      ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
 );
 
-/// The record of one payout.
 pub async fn record(connection: &mut Connection, payout_id: &PayoutId) -> Result<Record, Failure> {
     Ok(query_as(ONE).bind(payout_id).fetch_one(connection).await?)
 }
 
-/// The records of these payouts.
 pub(super) async fn records(
     connection: &mut Connection,
     payout_ids: &[PayoutId],

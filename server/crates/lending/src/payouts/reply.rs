@@ -12,9 +12,7 @@ use base::{
 /// A complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The HTTP status.
     pub status: u16,
-    /// The JSON body.
     pub body: String,
     /// `true` if the body is a failure in the format of RFC 9457.
     pub problem: bool,
@@ -66,7 +64,6 @@ impl Reply {
         Ok(Self { status, body, problem: false, replayed: false })
     }
 
-    /// The answer for `failure`.
     pub(super) fn refusal(failure: &Failure, format: &FailureFormat) -> Result<Self, Failure> {
         let (status, _) = failure.status_and_code();
         let body = String::from_utf8(failure.to_json(format)).map_err(Failure::internal)?;

@@ -12,9 +12,7 @@ use store::{Connection, query_as};
 /// Payouts with the same status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sum {
-    /// The number of payouts.
     pub payouts: i64,
-    /// The total amount in KES.
     pub amount: Kes,
 }
 

@@ -17,7 +17,6 @@ use crate::{
 use base::error::Failure;
 use web::extract::Json;
 
-/// The calls about preferences. All need a session.
 pub fn live() -> Router {
     Router::new().route("/preferences", get(preferences)).route("/settings", put(put_settings))
 }

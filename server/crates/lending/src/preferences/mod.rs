@@ -1,6 +1,5 @@
 //! The preferences that each person sets for themselves, where the screens are live.
 
-/// The calls of the contract.
 pub mod api;
 mod save;
 
@@ -16,7 +15,6 @@ use base::{error::Failure, ids::StaffId};
 use settings::values;
 use store::{Connection, query, query_as};
 
-/// A language of the screens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
@@ -29,11 +27,9 @@ pub enum Language {
 
 store::stored_as_text!(Language);
 
-/// A person's preferences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, sqlx_macros::FromRow)]
 #[serde(deny_unknown_fields)]
 pub struct Preferences {
-    /// The language of the screens.
     pub language: Language,
     /// The IANA time zone of dates; `None` for the deployment's.
     #[serde(deserialize_with = "Option::deserialize")]
@@ -55,13 +51,11 @@ pub struct PreferencesAndRules {
 const OF: &str = "
     SELECT language, time_zone, notify_by_email, notify_by_sms FROM preference WHERE staff_id = $1";
 
-/// The preferences of `staff_id`.
 pub async fn of(connection: &mut Connection, staff_id: &StaffId) -> Result<Preferences, sqlx::Error> {
     let found: Option<Preferences> = query_as(OF).bind(staff_id).fetch_optional(connection).await?;
     Ok(found.unwrap_or_default())
 }
 
-/// The preferences of `staff_id`, with the rules that hold for everybody.
 async fn with_rules(
     connection: &mut Connection,
     staff_id: &StaffId,

@@ -18,7 +18,6 @@ use base::error::Failure;
 use store::Connection;
 use web::extract::Object;
 
-/// The settings that a person saves.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewSettings {
@@ -28,7 +27,6 @@ pub struct NewSettings {
     rules: Option<Object<NewPortalRules>>,
 }
 
-/// The settings as they are saved now.
 #[derive(Clone, Debug, Serialize)]
 pub struct SavedSettings {
     preferences: PreferencesAndRules,
@@ -37,9 +35,6 @@ pub struct SavedSettings {
 }
 
 /// Saves the preferences of `session`'s user and, if they are given, the rules for everybody, in one transaction.
-///
-/// # Errors
-/// [`Failure::BadField`], [`AuthRefusal::FieldNotAllowed`], [`AuthRefusal::NoSession`].
 pub async fn save(
     world: &World,
     session: Session,

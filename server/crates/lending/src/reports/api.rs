@@ -7,7 +7,6 @@ use crate::{auth::session::Session, world::World};
 use base::error::Failure;
 use web::extract::Query;
 
-/// The call for reports. It needs a session.
 pub fn live() -> Router {
     Router::new().route("/reports", get(show))
 }

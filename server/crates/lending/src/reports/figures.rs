@@ -5,10 +5,8 @@ use serde::Serialize;
 use super::Bar;
 use base::kes::Kes;
 
-/// The figures of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Figures {
-    /// The amount paid out, in KES.
     total_disbursed: Kes,
     /// The number of payouts of any status.
     total_transactions: i64,

@@ -1,6 +1,5 @@
 //! Reports: the figures of a period compared with the period before, with their series and latest records.
 
-/// The calls of the contract.
 pub mod api;
 mod figures;
 mod period;
@@ -25,7 +24,6 @@ use store::query_as;
 /// The number of latest records in a report.
 const LATEST: i64 = 10;
 
-/// The subject of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum About {
@@ -38,7 +36,6 @@ pub enum About {
     Performance,
 }
 
-/// The query parameters of a report.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Question {
@@ -57,7 +54,6 @@ struct Bar {
     pending: Sum,
 }
 
-/// A report.
 #[derive(Debug, Serialize)]
 pub struct Report {
     period: Period,
@@ -77,9 +73,6 @@ pub struct Report {
 }
 
 /// Returns a report for `staff_id`, with days in their time zone.
-///
-/// # Errors
-/// [`Failure::BadParameter`].
 pub async fn report(world: &World, staff_id: &StaffId, question: Question) -> Result<Report, Failure> {
     let Question { period, about, unit } = question;
     let unit = unit.unwrap_or(period.default_unit());

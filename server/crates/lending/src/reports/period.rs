@@ -32,13 +32,10 @@ pub enum Period {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// An hour.
     Hour,
-    /// A day.
     Day,
     /// A week, from Monday.
     Week,
-    /// A month.
     Month,
 }
 
@@ -57,7 +54,6 @@ const HOUR: Duration = Duration::from_hours(1);
 const MOMENT: Duration = Duration::from_millis(1);
 
 impl Period {
-    /// The unit that the period is divided into by default.
     pub fn default_unit(self) -> Unit {
         match self {
             Self::Today => Unit::Hour,
@@ -67,7 +63,6 @@ impl Period {
         }
     }
 
-    /// Returns the first day of the period that ends on `today`.
     fn first_day(self, today: Date) -> Date {
         match self {
             Self::Today => today,

@@ -6,7 +6,6 @@ use super::{PortalRules, all};
 use crate::world::World;
 use base::error::Failure;
 
-/// The calls for administrators.
 pub fn for_admins() -> Router {
     Router::new().route("/settings", get(rules))
 }

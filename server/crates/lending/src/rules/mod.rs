@@ -1,6 +1,5 @@
 //! The rules that administrators set for everybody who uses the portal, where the screens are live.
 
-/// The calls of the contract.
 pub mod api;
 
 use serde::{Deserialize, Serialize};
@@ -10,10 +9,8 @@ use base::{error::Failure, kes::Kes};
 use store::{Connection, query, query_as};
 use web::extract::LARGEST_INTEGER;
 
-/// The shortest session that can be set, in minutes.
 const MIN_SESSION_MINUTES: i64 = 5;
 
-/// The largest number of retries that can be set.
 const MAX_RETRY_ATTEMPTS: i64 = 10;
 
 /// The rules for payouts. The server enforces the maximum; the other rules are for the dialog.
@@ -25,11 +22,9 @@ pub struct PayoutRules {
     pub confirmation_required: bool,
     /// `true` if a payout that is known not to have paid is retried automatically.
     pub auto_retry: bool,
-    /// The maximum number of automatic retries.
     pub retry_attempts: i64,
 }
 
-/// All rules that administrators set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PortalRules {
     session_minutes: i64,
@@ -38,7 +33,6 @@ pub struct PortalRules {
     payouts: PayoutRules,
 }
 
-/// New rules.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewPortalRules {
@@ -53,12 +47,10 @@ pub struct NewPortalRules {
 const PAYOUT_RULES: &str = "
     SELECT maximum_amount, confirmation_required, auto_retry, retry_attempts FROM portal_rules";
 
-/// The rules for payouts.
 pub async fn for_payouts(connection: &mut Connection) -> Result<PayoutRules, sqlx::Error> {
     query_as(PAYOUT_RULES).fetch_one(connection).await
 }
 
-/// All rules.
 pub async fn all(world: &World, connection: &mut Connection) -> Result<PortalRules, Failure> {
     let minutes = session::length(world, connection).await?.as_secs() / 60;
     Ok(PortalRules {
@@ -90,16 +82,11 @@ const RESET: &str = "
     UPDATE portal_rules SET session_minutes = NULL, maximum_amount = NULL, confirmation_required = true,
            auto_retry = false, retry_attempts = 3";
 
-/// Resets the rules to their initial values.
 pub async fn reset(connection: &mut Connection) -> Result<(), sqlx::Error> {
     query(RESET).run(connection).await
 }
 
 impl NewPortalRules {
-    /// Refuses what is outside the limits.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn check(&self, world: &World) -> Result<(), Failure> {
         let longest = i64::from(world.settings.session_minutes);
         let shortest = MIN_SESSION_MINUTES.min(longest);
@@ -111,9 +98,6 @@ impl NewPortalRules {
     }
 
     /// Refuses what is outside the limits that are the same in each deployment: those of payouts.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn check_payouts(&self) -> Result<(), Failure> {
         if self.maximum_amount.is_some_and(|maximum| !(1..=LARGEST_INTEGER).contains(&maximum.0)) {
             let text = "maximum_amount must be between 1 and 2^53 - 1, or null";

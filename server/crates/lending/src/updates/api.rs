@@ -12,7 +12,6 @@ use crate::auth::session::Session;
 use base::error::Failure;
 use web::Endless;
 
-/// The call that opens a stream. It needs a session.
 pub fn live() -> Router {
     Router::new().route("/events", get(open))
 }

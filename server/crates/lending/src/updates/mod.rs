@@ -4,7 +4,6 @@
 //! and tells which topics have changed, but not their content: each page reads it by its usual calls, with
 //! their access rules and caches.
 
-/// The calls of the contract.
 pub mod api;
 mod stream;
 mod watch;
@@ -63,7 +62,6 @@ impl Topic {
 struct Seen {
     /// The id of the watching task: another task numbers other changes.
     watch_id: Arc<str>,
-    /// The latest change.
     latest: u64,
     /// The latest changes of the topics that everybody shares.
     loans: u64,
@@ -95,7 +93,6 @@ struct OpenStreams {
     watching: Option<CancellationToken>,
 }
 
-/// A session with open streams.
 #[derive(Debug)]
 struct OpenSession {
     staff_id: Arc<str>,
@@ -185,7 +182,6 @@ impl Updates {
         self.0.seen.send_modify(|seen| change(Arc::make_mut(seen)));
     }
 
-    /// Ends the streams of these sessions.
     fn end<'a>(&self, session_ids: impl Iterator<Item = &'a str>) {
         let mut open = self.0.open.lock();
         for session in session_ids.filter_map(|id| open.sessions.remove(id)) {

@@ -148,7 +148,6 @@ async fn end_sessions(
 }
 
 impl Seen {
-    /// Adds a change.
     fn add(&mut self, loans: bool, settings: bool, accounts: Vec<Arc<str>>) {
         self.latest += 1;
         if loans {

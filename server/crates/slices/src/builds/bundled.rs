@@ -26,7 +26,6 @@ pub struct Bundled {
     pub sandbox_id: Option<String>,
     /// The builds, by the slice's name; the shell's are among them.
     pub slices: BTreeMap<String, Given>,
-    /// The folder with the bundled builds.
     folder: Option<PathBuf>,
     /// The store of `main`, if they are for a sandbox.
     pub(super) main: Option<Database>,
@@ -41,7 +40,6 @@ pub struct Given {
 }
 
 impl Given {
-    /// The build that is live.
     pub(crate) fn live_build(&self) -> Option<&SliceBuild> {
         self.builds.iter().find(|build| self.live.as_ref() == Some(&build.version))
     }
@@ -126,9 +124,6 @@ impl Bundled {
 
     /// Reads the `slices.json` that the portal's build wrote to `folder`; without a folder, the
     /// result is empty.
-    ///
-    /// # Errors
-    /// [`Failure::Internal`] when the file can't be read.
     async fn read(folder: Option<&Path>) -> Result<Self, Failure> {
         let Some(folder) = folder else { return Ok(Self::default()) };
         let unreadable = |error: String| Failure::Internal(format!("slices.json: {error}"));

@@ -23,7 +23,6 @@ use store::{Connection, query, query_as, query_scalar};
 /// The folder that every build of a slice is served from, as `/slices/<name>/<version>/…`.
 pub const SLICES_FOLDER: &str = "/slices";
 
-/// The origin of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -33,12 +32,9 @@ pub enum Origin {
     Bundled,
 }
 
-/// An existing build.
 #[derive(Clone, Debug, Serialize)]
 pub struct SliceBuild {
-    /// Identifies it among the slice's builds.
     pub version: Version,
-    /// Its origin.
     pub origin: Origin,
     /// Versions of mfe-kit that it was built for, as npm writes them; for a build of the shell, the version that it has.
     pub shell: String,
@@ -46,9 +42,7 @@ pub struct SliceBuild {
     pub integrity: String,
     /// The size of its files in bytes, uncompressed.
     pub size: Option<i64>,
-    /// When it was published.
     pub published_at: Option<UnixMillis>,
-    /// The author who published it.
     pub published_by: Option<String>,
     /// The address of its manifest.
     #[serde(skip)]
@@ -59,7 +53,6 @@ pub struct SliceBuild {
     /// `true` if it is in the database of this world, and not in the portal's files or, for a sandbox, in `main`.
     #[serde(skip)]
     pub(super) is_own: bool,
-    /// Its additions to the portal: screens, menu entries and messages.
     #[serde(skip)]
     pub brings: Brings,
     /// The shell, if this is a build of it.
@@ -98,16 +91,13 @@ impl SliceBuild {
     }
 }
 
-/// A slice, with all its builds.
 #[derive(Clone, Debug, Serialize)]
 pub struct SliceBuilds {
     /// The package's name.
     pub name: String,
-    /// The version that is live.
     pub live: Option<Version>,
     /// The version that a roll-back makes live, and that browsers load when the live one fails.
     pub previous: Option<Version>,
-    /// The rollout that runs, if any.
     pub rollout: Option<Rollout>,
     /// Its builds, the newest version first.
     pub builds: Vec<SliceBuild>,
@@ -119,7 +109,6 @@ impl SliceBuilds {
         if self.builds.is_empty() { Err(SliceRefusal::SliceNotFound(self.name).into()) } else { Ok(self) }
     }
 
-    /// The build of `version`.
     pub fn build(&self, version: &Version) -> Option<&SliceBuild> {
         self.builds.iter().find(|build| build.version == *version)
     }
@@ -138,7 +127,6 @@ impl SliceBuilds {
         self.live.iter().chain(self.rollout.as_ref().map(|rollout| &rollout.version))
     }
 
-    /// Returns whether this is the shell, the page that loads the slices.
     pub fn is_shell(&self) -> bool {
         self.name == SHELL
     }

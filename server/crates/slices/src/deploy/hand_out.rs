@@ -23,9 +23,6 @@ const LIFETIME: Duration = Duration::from_hours(24 * 3650);
 
 /// Writes a new deploy token to the file `token` of each folder in `folder` that has the name of a slice. A file that
 /// is there stays as it is: its token may have been revoked on purpose.
-///
-/// # Errors
-/// A sentence that names the file or folder; or when the database can't be written.
 pub async fn hand_out(slices: &Slices, folder: &Path) -> anyhow::Result<()> {
     for (slice, file) in files_in(folder)? {
         match fs::read_to_string(&file) {

@@ -23,15 +23,10 @@ pub const PREFIX: &str = "mkopo_deploy_";
 /// A token without its secret, which is not stored.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct DeployToken {
-    /// The slice that it deploys.
     pub slice: String,
-    /// The name that its owner gave it.
     pub name: String,
-    /// When it was created.
     pub created_at: UnixMillis,
-    /// When it expires.
     pub expires_at: UnixMillis,
-    /// When it was last used.
     pub last_used_at: Option<UnixMillis>,
 }
 
@@ -41,22 +36,16 @@ pub const NAME: &str = "ci";
 /// Default lifetime of a token.
 pub const EXPIRES_IN: &str = "90d";
 
-/// A token to add.
 #[derive(Clone, Debug)]
 pub struct NewToken {
     /// The slice that it deploys, which may have no build yet.
     pub slice: SliceName,
-    /// The name that its owner gave it.
     pub name: String,
-    /// The time from now until it expires.
     pub lifetime: Duration,
 }
 
 impl NewToken {
     /// Parses the given values; [`NAME`] and [`EXPIRES_IN`] are the defaults.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn parse(slice: &str, name: Option<&str>, expires_in: Option<&str>) -> Result<Self, Failure> {
         let wrong_slice =
             "The name of a slice is mfe- and lower-case letters, digits and dashes, such as mfe-repayments";
@@ -74,15 +63,10 @@ impl NewToken {
 /// A token that was just added: the only time that its secret is known.
 #[derive(Debug, Serialize)]
 pub struct AddedToken {
-    /// The slice that it deploys.
     pub slice: String,
-    /// The name that its owner gave it.
     pub name: String,
-    /// When it was created.
     pub created_at: UnixMillis,
-    /// When it expires.
     pub expires_at: UnixMillis,
-    /// The token itself.
     pub token: String,
 }
 
@@ -91,9 +75,6 @@ const ADD: &str = "
     ON CONFLICT (slice, name) DO NOTHING";
 
 /// Adds a token, and returns it with its secret, which can't be read again.
-///
-/// # Errors
-/// [`SliceRefusal::DeployTokenExists`] when the slice has a token with that name.
 pub async fn add(
     database: &Database,
     randomness: &Randomness,
@@ -128,9 +109,6 @@ pub async fn list(connection: &mut Connection) -> Result<Vec<DeployToken>, Failu
 const REVOKE: &str = "DELETE FROM deploy_token WHERE slice = $1 AND name = $2";
 
 /// Revokes a token at once, on all servers.
-///
-/// # Errors
-/// [`SliceRefusal::DeployTokenNotFound`].
 pub async fn revoke(database: &Database, slice: String, name: String, trail: &Trail) -> Result<(), Failure> {
     let entry = Entry::of(EventKind::DeployTokenRevoked).about(&slice).with("token", &name);
     trail
@@ -146,9 +124,6 @@ const USE: &str = "
     RETURNING slice, name, created_at, expires_at, last_used_at";
 
 /// Finds the token `given`, and stores when it was used.
-///
-/// # Errors
-/// [`SliceRefusal::NoDeployToken`], [`SliceRefusal::DeployTokenExpired`].
 async fn redeem(database: &Database, given: &str, now: UnixMillis) -> Result<DeployToken, Failure> {
     let digest = digest(given);
     let found: Option<DeployToken> = database

@@ -60,7 +60,6 @@ struct Reported {
     places: Option<Vec<Position>>,
 }
 
-/// The reason for which a build could not be loaded.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Reason {

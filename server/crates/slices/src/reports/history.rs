@@ -31,7 +31,6 @@ impl Counts {
         })
     }
 
-    /// The sum of both totals.
     pub fn and(mut self, other: &Self) -> Self {
         self.loads += other.loads;
         self.failed += other.failed;

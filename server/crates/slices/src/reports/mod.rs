@@ -42,10 +42,7 @@ pub fn minute(at: UnixMillis) -> UnixMillis {
     UnixMillis(at.0 - at.0.rem_euclid(60_000))
 }
 
-/// Writes all waiting reports, in one transaction.
-///
-/// # Errors
-/// When the database fails; the reports are lost.
+/// Writes all waiting reports, in one transaction. If it fails, they are lost.
 pub async fn write(slices: &Slices) -> Result<(), Failure> {
     let mut waiting = slices.shared.reports.take();
     if waiting.is_empty() {
@@ -200,10 +197,7 @@ const DELETE_CRASHES: &str = "
         (SELECT name, version, error, place, staff_id FROM slice_crash
          WHERE seen_at <= $1 ORDER BY seen_at LIMIT 500)";
 
-/// Deletes reports up to `oldest`. Returns the number of deleted rows.
-///
-/// # Errors
-/// When the database fails; earlier batches stay deleted.
+/// Deletes reports up to `oldest`, and returns the number of rows. If it fails, earlier batches stay deleted.
 pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
     Ok(sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await?
         + sweep::in_batches(database, move || query(DELETE_PAGES).bind(oldest)).await?

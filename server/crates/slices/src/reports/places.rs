@@ -36,7 +36,6 @@ impl Stack {
 /// A build's slice and version.
 type BuildKey = (String, String);
 
-/// The files of a build.
 enum Files {
     /// They are in the database: their paths.
     Published(BTreeSet<String>),
@@ -46,9 +45,6 @@ enum Files {
 
 /// Removes the positions in files that do not exist from `waiting`, and returns the place of each stack that is left:
 /// of its innermost call that comes from a source, or else its innermost call itself.
-///
-/// # Errors
-/// When the builds can't be read.
 pub(super) async fn places(
     slices: &Slices,
     waiting: &mut [Received],

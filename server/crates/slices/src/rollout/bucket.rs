@@ -18,7 +18,6 @@ const MAX_AGE: u32 = 400 * 24 * 60 * 60;
 pub struct Bucket(u8);
 
 impl Bucket {
-    /// The bucket in the cookie among `headers`, if there is one.
     pub fn find(headers: &HeaderMap, behind_tls: bool) -> Option<Self> {
         accept::cookies(headers, cookie_name(behind_tls))
             .next()?
@@ -34,9 +33,6 @@ impl Bucket {
     }
 
     /// The cookie that keeps the bucket. The prefix `__Host-` would require `Path=/`.
-    ///
-    /// # Errors
-    /// Never: a number is a valid value.
     pub fn cookie(self, behind_tls: bool) -> Result<HeaderValue, Failure> {
         let secure = if behind_tls { " Secure;" } else { "" };
         let cookie = format!(

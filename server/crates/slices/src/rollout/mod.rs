@@ -19,13 +19,11 @@ use store::{Connection, query, query_as};
 /// A build that some browsers get, while the others keep the live one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rollout {
-    /// The build.
     pub version: Version,
     /// The number of buckets, of 100, that get the build.
     pub percent: u8,
     /// The plan that raises the percentage; `None` when people change it.
     pub plan: Option<Plan>,
-    /// When the rollout began.
     pub began_at: UnixMillis,
     /// When the current percentage was set.
     pub step_began_at: UnixMillis,
@@ -36,15 +34,10 @@ pub struct Rollout {
 pub struct Share {
     /// The percentage; that of the first step if there is a plan.
     pub(super) percent: u8,
-    /// The plan that raises the percentage; `None` when people change it.
     pub(super) plan: Option<Plan>,
 }
 
 impl Share {
-    /// The share that a request asks for, if any.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn from_request(percent: Option<u8>, plan: Option<&str>) -> Result<Option<Self>, Failure> {
         match (percent, plan) {
             (None, None) => Ok(None),
@@ -107,7 +100,6 @@ pub(super) async fn all(connection: &mut Connection) -> Result<BTreeMap<String, 
 
 const END: &str = "DELETE FROM slice_rollout WHERE name = $1";
 
-/// Deletes the rollout of a slice.
 pub(super) async fn delete(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
     Ok(query(END).bind(name.as_str()).run(connection).await?)
 }

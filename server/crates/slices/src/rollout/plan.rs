@@ -4,7 +4,6 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use base::clock;
 
-/// Maximum number of steps.
 const MAX_STEPS: usize = 20;
 
 /// Maximum length of a step.
@@ -27,7 +26,6 @@ pub struct Step {
 }
 
 impl Plan {
-    /// The first step.
     pub fn first(&self) -> Step {
         self.steps[0]
     }

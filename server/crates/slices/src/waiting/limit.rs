@@ -40,10 +40,6 @@ impl Limit {
         Self { most, counted: Mutex::default() }
     }
 
-    /// Counts a call from `address`.
-    ///
-    /// # Errors
-    /// [`AuthRefusal::TooManyTries`].
     pub fn count(&self, address: &str, now: UnixMillis) -> Result<(), Failure> {
         let mut addresses = self.counted.lock();
         if addresses.len() >= MAX_ADDRESSES && !addresses.contains_key(address) {

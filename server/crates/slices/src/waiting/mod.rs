@@ -20,9 +20,7 @@ const MAX_POSITIONS: usize = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It was loaded.
     Loaded,
-    /// It could not be loaded.
     NotLoaded,
     /// One of its screens has stopped working.
     Crashed,
@@ -35,11 +33,8 @@ store::stored_as_text!(Outcome);
 /// A report from one page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Report {
-    /// The name of the slice.
     pub slice: String,
-    /// The version of its build.
     pub version: String,
-    /// The outcome.
     pub outcome: Outcome,
     /// The duration, the reason, the screen or the status, as the outcome has.
     pub detail: String,
@@ -64,7 +59,6 @@ impl fmt::Display for Position {
 /// An error that a screen crashed with.
 #[derive(Clone, Debug)]
 pub struct CrashReport {
-    /// Its name.
     pub error: String,
     /// Where it was thrown, from the innermost call outwards.
     pub positions: Vec<Position>,
@@ -95,11 +89,9 @@ store::serde_plain::derive_display_from_serialize!(Dropped);
 #[derive(Clone, Debug)]
 pub struct Received {
     pub report: Report,
-    /// The number of times that it happened.
     pub times: u32,
     /// The path pattern of the screen that was shown; empty if none was.
     pub screen: String,
-    /// The session whose page it is.
     pub session_id: Option<SessionId>,
     /// The crash, if it is one of a page with a session.
     pub crash: Option<CrashReport>,

@@ -23,7 +23,6 @@ use lending::{
 };
 use store::{Connection, query, query_as, query_scalar};
 
-/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FaultKind {
@@ -67,19 +66,15 @@ pub enum FaultPhase {
 
 store::stored_as_text!(FaultPhase);
 
-/// A fault.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct Fault {
-    /// The id.
     #[sqlx(rename = "fault_id")]
     pub id: String,
     /// The method of the calls; `None` for all methods.
     pub method: Option<String>,
     /// The full path of the calls; `*` matches one segment.
     pub path: String,
-    /// The effect.
     pub kind: FaultKind,
-    /// When it applies.
     #[serde(rename = "when")]
     #[sqlx(rename = "moment")]
     pub phase: FaultPhase,
@@ -104,10 +99,8 @@ fn fraction<S: serde::Serializer>(millionths: &i64, serializer: S) -> Result<S::
     serializer.serialize_f64(*millionths as f64 / 1e6)
 }
 
-/// A fault to add.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the fields are those of a fault")]
 pub struct NewFault {
     pub method: Option<String>,
     pub path: String,
@@ -198,10 +191,6 @@ impl NewFault {
         }
     }
 
-    /// Checks that the fault can be added.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn check(&self) -> Result<(), Failure> {
         self.clone().into_fault(String::new(), 0).map(drop)
     }
@@ -247,7 +236,6 @@ impl Faults {
         self.active.read().iter().filter(|fault| fault.matches(method, path)).cloned().collect()
     }
 
-    /// Replaces all faults.
     pub fn set(&self, faults: Vec<Fault>) {
         *self.active.write() = faults;
     }
@@ -288,9 +276,6 @@ const ADD: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 /// Adds a fault, as the last in order.
-///
-/// # Errors
-/// [`Failure::BadValue`].
 pub async fn add(world: &World, fault: NewFault, trail: &Trail) -> Result<Fault, Failure> {
     let id = world.randomness.id(world.clock.now());
     let fault = fault.into_fault(id, world.randomness.below(1_000_000))?;
@@ -317,9 +302,6 @@ pub async fn add(world: &World, fault: NewFault, trail: &Trail) -> Result<Fault,
 const REMOVE: &str = "DELETE FROM fault WHERE CAST($1 AS TEXT) IS NULL OR fault_id = $1";
 
 /// Removes one fault, or all of them.
-///
-/// # Errors
-/// [`FaultRefusal::FaultNotFound`].
 pub async fn remove(world: &World, id: Option<String>, trail: &Trail) -> Result<(), Failure> {
     if let Some(id) = id.as_ref().filter(|id| id.contains('\0')) {
         return Err(FaultRefusal::FaultNotFound(id.clone()).into());

@@ -14,7 +14,6 @@ use settings::Settings;
 /// The header that names a sandbox.
 pub const HEADER: HeaderName = HeaderName::from_static("mkopo-sandbox");
 
-/// The addresses of a deployment.
 #[derive(Clone, Debug)]
 pub struct Addresses {
     /// The domain whose subdomains are sandboxes.
@@ -27,7 +26,6 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// The addresses that `settings` describe.
     pub fn of(settings: &Settings) -> Self {
         let own = [&settings.public_url, &settings.console_public_url].into_iter().flatten();
         let own_hosts = own.map(|url| host_of(url).to_owned()).collect();
@@ -36,9 +34,6 @@ impl Addresses {
     }
 
     /// The sandbox that a request names; `None` for `main`.
-    ///
-    /// # Errors
-    /// [`Failure::BadParameter`] if it names two, and [`SandboxRefusal::SandboxNotFound`] if the name is invalid.
     pub fn named(&self, headers: &HeaderMap, uri: &Uri) -> Result<Option<Name>, Failure> {
         let by_host = host(headers, uri)?.and_then(|host| self.subdomain(host));
         let by_header = one(headers, &HEADER)?;
@@ -63,9 +58,6 @@ impl Addresses {
     /// Checks that a request is for a host that this server is known by. A page of another domain that the domain's owner
     /// has led to this machine could otherwise read what is meant for pages of the portal (DNS rebinding). Nobody can
     /// lead an IP address or a name without a dot anywhere.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::UnknownHost`], [`Failure::BadParameter`].
     pub fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Failure> {
         let Some(host) = host(headers, uri)? else { return Ok(()) };
         let name = name_of(host);
@@ -86,7 +78,6 @@ impl Addresses {
         (!self.own_hosts.contains(&name)).then(|| sub.to_owned())
     }
 
-    /// The address of a sandbox's portal.
     pub fn portal(&self, name: &Name) -> String {
         self.at_subdomain(name, &self.portal)
     }
@@ -159,7 +150,6 @@ fn name_of(host: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
-/// The host of an origin.
 fn host_of(origin: &str) -> &str {
     without_port(origin.split_once("://").map_or(origin, |(_, host)| host))
 }

@@ -16,7 +16,6 @@ pub struct ConsoleToken {
     of_sandbox: Option<String>,
 }
 
-/// The access that a token gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// The operator of the deployment, who can open all consoles.
@@ -26,7 +25,6 @@ pub enum Access {
 }
 
 impl ConsoleToken {
-    /// Creates the operator's token, which is compared by `fingerprints`.
     pub fn new(token: SecretString, fingerprints: Fingerprints) -> Self {
         let fingerprint = fingerprints.of(&token_parts(token.expose_secret()));
         Self { token, fingerprints, fingerprint, of_sandbox: None }

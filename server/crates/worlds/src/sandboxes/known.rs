@@ -18,7 +18,6 @@ const USE_PRECISION_PARTS: u32 = 8;
 /// removes it once it has expired.
 pub const TAKE_OVER: Duration = Duration::from_mins(10);
 
-/// A sandbox that this server knows.
 #[derive(Debug)]
 pub struct Known {
     pub record: Record,
@@ -39,16 +38,13 @@ struct State {
     stored_at: UnixMillis,
     stored_calls: i64,
     new_calls: i64,
-    /// When its background work is due.
     work_at: UnixMillis,
-    /// When old rows were last deleted.
     swept_at: UnixMillis,
     /// Once set, the sandbox is not opened again.
     is_removed: bool,
     kept: Option<Kept>,
 }
 
-/// A sandbox that is open.
 #[derive(Debug)]
 pub struct OpenSandbox {
     pub sandbox: Sandbox,
@@ -78,19 +74,16 @@ impl Known {
         }
     }
 
-    /// Counts a call.
     pub fn count_call(&self, now: UnixMillis) {
         let mut state = self.state.lock();
         state.new_calls += 1;
         state.last_used_at = state.last_used_at.max(now);
     }
 
-    /// When it was last used.
     pub fn last_used_at(&self) -> UnixMillis {
         self.state.lock().last_used_at
     }
 
-    /// The number of calls to the sandbox.
     pub fn calls(&self) -> i64 {
         let state = self.state.lock();
         state.stored_calls + state.new_calls
@@ -108,7 +101,6 @@ impl Known {
         self.state.lock().ends_at = Some(ends_at);
     }
 
-    /// Returns `true` if the use of the sandbox is to be stored.
     pub fn has_use_to_store(&self, now: UnixMillis) -> bool {
         let state = self.state.lock();
         // Without calls, a server still reports that it has the sandbox open.
@@ -134,17 +126,14 @@ impl Known {
         Use { id: self.record.id.clone(), last_used_at: state.last_used_at, new_calls, due_at }
     }
 
-    /// Returns `true` if background work is due.
     pub fn has_work(&self, now: UnixMillis) -> bool {
         self.state.lock().work_at <= now
     }
 
-    /// Sets when background work is due.
     pub fn work_at(&self, at: UnixMillis) {
         self.state.lock().work_at = at;
     }
 
-    /// Records that the sandbox was opened.
     pub fn opened(&self) {
         self.work_at(UnixMillis(i64::MIN));
     }
@@ -164,7 +153,6 @@ impl Known {
         Arc::clone(&self.work).try_acquire_owned().ok()
     }
 
-    /// Returns `true` while background work runs.
     pub fn is_working(&self) -> bool {
         self.work.available_permits() == 0
     }
@@ -174,7 +162,6 @@ impl Known {
         self.state.lock().is_removed = true;
     }
 
-    /// Returns `true` if the sandbox must not be opened again.
     pub fn is_removed(&self) -> bool {
         self.state.lock().is_removed
     }

@@ -30,7 +30,6 @@ pub struct Wish {
     pub recording: Option<Recording>,
     /// The time at which its clock starts; `None` for the machine's time.
     pub now: Option<UnixMillis>,
-    /// `true` if its clock is stopped.
     pub is_frozen: bool,
     /// Its screens; `None` for those of the deployment.
     pub screens: Option<Screens>,
@@ -40,20 +39,15 @@ pub struct Wish {
     pub of_link: Option<OfLink>,
 }
 
-/// A new sandbox.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// Its row.
     pub record: Record,
     /// The token that opens its console, which is stored nowhere.
     pub token: String,
 }
 
 impl Sandboxes {
-    /// Makes a sandbox.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxExists`], [`SandboxRefusal::TooManySandboxes`], [`Failure::NoRoom`]. Nothing is made then.
+    /// Makes a sandbox. If it fails, nothing is made.
     pub async fn make(&self, wish: Wish, trail: &Trail) -> Result<Made, Failure> {
         if wish.name.as_ref().is_some_and(Name::is_main) {
             return Err(SandboxRefusal::SandboxExists(Name::main().to_string()).into());

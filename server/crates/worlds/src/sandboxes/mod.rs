@@ -68,7 +68,6 @@ pub struct Sandboxes {
     /// The maximum number of sandboxes; 0 if they are off.
     pub limit: u32,
     is_demo: bool,
-    /// The addresses of sandboxes.
     pub addresses: Addresses,
     /// The store of `main`.
     database: Database,
@@ -110,7 +109,6 @@ impl Sandboxes {
         }
     }
 
-    /// Returns `true` if there may be sandboxes besides `main`.
     pub fn are_on(&self) -> bool {
         self.limit > 0
     }

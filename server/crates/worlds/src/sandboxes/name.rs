@@ -26,7 +26,6 @@ const RANDOM_LENGTH: usize = 8;
 pub struct Name(String);
 
 impl Name {
-    /// Parses a name; `None` if it is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let is_name = (1..=MAX_LENGTH).contains(&text.len())
@@ -37,31 +36,24 @@ impl Name {
     }
 
     /// Parses the name of a sandbox that a call is about.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`] if the name is invalid: no sandbox has it.
     pub fn existing(text: &str) -> Result<Self, Failure> {
         Self::parse(text).ok_or_else(|| SandboxRefusal::SandboxNotFound(text.to_owned()).into())
     }
 
-    /// The name of the sandbox that always exists.
     pub fn main() -> Self {
         Self(MAIN.to_owned())
     }
 
-    /// Returns `true` if this is the name of `main`.
     pub fn is_main(&self) -> bool {
         self.0 == MAIN
     }
 
-    /// Makes up a name.
     pub fn make_up(randomness: &Randomness) -> Self {
         let letters = u32::try_from(LETTERS.len()).unwrap_or(1);
         let random = (0..RANDOM_LENGTH).map(|_| char::from(LETTERS[randomness.below(letters) as usize]));
         Self("sandbox-".chars().chain(random).collect())
     }
 
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -7,9 +7,7 @@ use base::error::Failure;
 
 impl Sandboxes {
     /// Writes a copy of the data of `sandbox` into the new file `to`.
-    ///
-    /// # Errors
-    /// [`Failure::NoRoom`]; [`Failure::NotFound`] for `main`, which is copied by `mkopo data backup`.
+    /// Fails for `main`, which `mkopo data backup` copies.
     pub async fn copy(&self, sandbox: &Sandbox, to: &Path) -> Result<(), Failure> {
         self.databases.copy(sandbox.id.as_deref().ok_or(Failure::NotFound)?, to).await
     }

@@ -13,11 +13,9 @@ pub struct Record {
     /// The id, which names its data.
     #[sqlx(rename = "sandbox_id")]
     pub id: String,
-    /// Its name.
     pub name: Name,
     /// The fingerprint of the token that opens its console.
     pub token: String,
-    /// When it was created.
     pub created_at: UnixMillis,
     /// When it was last used, as stored.
     pub last_used_at: UnixMillis,
@@ -25,7 +23,6 @@ pub struct Record {
     pub(super) expires_in_ms: i64,
     /// The number of calls, as stored.
     pub calls: i64,
-    /// When background work is due in the sandbox.
     pub(super) due_at: Option<UnixMillis>,
     /// Its screens; `None` if they are those of the deployment.
     pub(super) live_screens: Option<bool>,
@@ -40,9 +37,7 @@ pub struct Record {
 /// The link that made a sandbox, and the time at which the sandbox goes, whether it is used or not.
 #[derive(Clone, Debug)]
 pub struct OfLink {
-    /// The link's id.
     pub link_id: LinkId,
-    /// The time.
     pub ends_at: UnixMillis,
 }
 
@@ -57,7 +52,6 @@ impl Record {
         self.live_screens.map(|live| if live { Screens::Live } else { Screens::Specified })
     }
 
-    /// The time without use after which it expires.
     pub fn expires_in(&self) -> Duration {
         Duration::from_millis(self.expires_in_ms.unsigned_abs())
     }
@@ -90,7 +84,6 @@ pub async fn all(connection: &mut Connection) -> Result<Vec<Record>, sqlx::Error
 
 const FIND: &str = select_records!("WHERE name = $1");
 
-/// The sandbox with this name.
 pub async fn find(connection: &mut Connection, name: &Name) -> Result<Option<Record>, sqlx::Error> {
     query_as(FIND).bind(name).fetch_optional(connection).await
 }
@@ -103,9 +96,6 @@ const INSERT: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (name) DO NOTHING";
 
 /// Inserts `record`, if there are fewer sandboxes than `limit`.
-///
-/// # Errors
-/// [`SandboxRefusal::SandboxExists`], [`SandboxRefusal::TooManySandboxes`].
 pub async fn insert(connection: &mut Connection, record: &Record, limit: u32) -> Result<(), Failure> {
     check_room(connection, limit).await?;
     let inserted = query(INSERT)
@@ -117,9 +107,6 @@ pub async fn insert(connection: &mut Connection, record: &Record, limit: u32) ->
 }
 
 /// Succeeds if there are fewer sandboxes than `limit`.
-///
-/// # Errors
-/// [`SandboxRefusal::TooManySandboxes`].
 pub async fn check_room(connection: &mut Connection, limit: u32) -> Result<(), Failure> {
     let existing: i64 = query_scalar(COUNT).fetch_one(connection).await?;
     if existing >= i64::from(limit) { Err(SandboxRefusal::TooManySandboxes(limit).into()) } else { Ok(()) }
@@ -135,13 +122,10 @@ pub async fn delete(connection: &mut Connection, id: &str) -> Result<bool, sqlx:
 /// The use of a sandbox, which a server stores from time to time.
 #[derive(Clone, Debug)]
 pub struct Use {
-    /// The sandbox's id.
     pub id: String,
-    /// When it was last used.
     pub last_used_at: UnixMillis,
     /// The number of calls since its use was stored last.
     pub new_calls: i64,
-    /// When background work is due in the sandbox.
     pub due_at: Option<UnixMillis>,
 }
 
@@ -150,7 +134,6 @@ const STORE_USE: &str = "
         calls = calls + $3, due_at = $4
     WHERE sandbox_id = $1";
 
-/// Stores the use of these sandboxes.
 pub async fn store_uses(connection: &mut Connection, uses: &[Use]) -> Result<(), sqlx::Error> {
     for used in uses {
         query(STORE_USE)

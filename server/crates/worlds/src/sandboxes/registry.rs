@@ -27,18 +27,14 @@ const NAMED: usize = 20;
 /// A sandbox that a call uses, and that is not closed meanwhile.
 #[derive(Clone, Debug)]
 pub struct InUse {
-    /// The sandbox.
     pub sandbox: Sandbox,
     /// Its state, and what keeps it from being closed; `None` for `main`, which is never closed.
     known: Option<(Arc<Known>, TaskTrackerToken)>,
 }
 
-/// A sandbox as it is listed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Listed {
-    /// Its name.
     pub name: Name,
-    /// The address of its portal.
     pub url: String,
     /// The address of its console; `None` if the console is off.
     pub console_url: Option<String>,
@@ -55,11 +51,6 @@ pub struct Listed {
 }
 
 impl Sandboxes {
-    /// The sandbox that a request names.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`], [`SandboxRefusal::SandboxElsewhere`], [`Failure::BadParameter`], and errors of
-    /// its database.
     pub async fn of_request(&self, main: &Sandbox, parts: &Parts) -> Result<InUse, Failure> {
         // Balancers ask for the state of a server by any name.
         if !matches!(parts.uri.path(), "/healthz" | "/readyz") {
@@ -95,9 +86,6 @@ impl Sandboxes {
     }
 
     /// Finds the sandbox with this name, and opens it if it is closed.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`], [`SandboxRefusal::SandboxElsewhere`], and errors of its database.
     pub async fn find(&self, server: &Arc<Server>, name: &Name) -> Result<InUse, Failure> {
         loop {
             let known = self.known(name).await?;
@@ -173,10 +161,6 @@ impl Sandboxes {
         Ok(self.meet(record))
     }
 
-    /// The row of the sandbox with this name.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`], and errors of the database.
     pub async fn record(&self, name: &Name) -> Result<Record, Failure> {
         let found = records::find(&mut self.database.read().await?, name).await?;
         found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()).into())
@@ -195,7 +179,6 @@ impl Sandboxes {
         known
     }
 
-    /// Forgets a sandbox that was removed.
     pub(super) fn forget(&self, removed: &Known) {
         let mut all = self.known.lock();
         if all.get(&removed.record.name).is_some_and(|known| known.record.id == removed.record.id) {
@@ -231,9 +214,7 @@ impl Sandboxes {
     }
 
     /// Closes `known`, unless it is in use or was used within `idle`, and stores when work is due in it.
-    ///
-    /// # Errors
-    /// Errors of the databases; the sandbox is closed nevertheless.
+    /// If that can't be stored, it is closed all the same.
     pub(super) async fn close(&self, known: &Known, idle: Duration) -> Result<(), Failure> {
         let mut slot = known.open.write().await;
         let now = self.clock.unset_now();
@@ -272,7 +253,6 @@ impl Sandboxes {
         }
     }
 
-    /// Stores the use of `known`.
     pub(super) async fn store_use(&self, known: &Known, due: Due) -> Result<(), Failure> {
         self.store_uses(vec![known.take_use(self.clock.unset_now(), due)]).await
     }
@@ -290,9 +270,6 @@ impl Sandboxes {
     }
 
     /// All sandboxes: `main`, then the others, the most recently used first.
-    ///
-    /// # Errors
-    /// Errors of the databases.
     pub async fn list(&self) -> Result<Vec<Listed>, Failure> {
         let records = records::all(&mut self.database.read().await?).await?;
         let mut sizes = self.databases.sizes().await?;
@@ -310,9 +287,6 @@ impl Sandboxes {
     }
 
     /// The names of the most recently used sandboxes, without `main`.
-    ///
-    /// # Errors
-    /// Errors of the store.
     pub async fn names(&self) -> Result<Vec<Name>, Failure> {
         if !self.are_on() {
             return Ok(Vec::new());
@@ -321,16 +295,11 @@ impl Sandboxes {
         Ok(records.into_iter().take(NAMED).map(|record| record.name).collect())
     }
 
-    /// The sandbox with this name.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`], and errors of the databases.
     pub async fn show(&self, name: &Name) -> Result<Listed, Failure> {
         let found = self.list().await?.into_iter().find(|listed| listed.name == *name);
         found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()).into())
     }
 
-    /// The entry of `record` in the list.
     pub fn listed(&self, record: &Record, size: Option<u64>) -> Listed {
         let known =
             self.known.lock().get(&record.name).filter(|known| known.record.id == record.id).map(Arc::clone);
@@ -364,7 +333,6 @@ impl Sandboxes {
         }
     }
 
-    /// The number of open sandboxes.
     pub fn count_open(&self) -> usize {
         self.open_ones().len()
     }

@@ -16,9 +16,6 @@ const GRACE: Duration = Duration::from_secs(2);
 
 impl Sandboxes {
     /// Removes the sandbox with this name, for a call to the sandbox `from`. Running calls have two seconds to finish.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`], [`SandboxRefusal::MainSandbox`], and errors of the databases.
     pub async fn remove(&self, name: &Name, from: &Name, trail: &Trail) -> Result<(), Failure> {
         if name.is_main() {
             return Err(SandboxRefusal::MainSandbox.into());
@@ -32,10 +29,6 @@ impl Sandboxes {
         }
     }
 
-    /// Removes the sandbox of `record`.
-    ///
-    /// # Errors
-    /// [`SandboxRefusal::SandboxNotFound`] if it was removed already, and errors of the databases.
     pub(super) async fn remove_record(&self, record: &Record, trail: &Trail) -> Result<(), Failure> {
         self.delete_row(record, trail).await?;
         self.delete_data(&self.meet(record.clone())).await

@@ -39,41 +39,28 @@ use store::{
 #[derive(Clone)]
 pub struct Sandbox(Arc<SandboxState>);
 
-/// The state of a [`Sandbox`].
 pub struct SandboxState {
-    /// The state shared by all sandboxes of the process.
     pub server: Arc<Server>,
-    /// Its name.
     pub name: Name,
     /// The id under which the store of `main` has it; `None` for `main` itself.
     pub id: Option<String>,
-    /// The data and the time.
     pub world: World,
-    /// The accounts and sessions.
     pub auth: Auth,
-    /// The payouts.
     pub payouts: Payouts,
     /// The simulated mobile money service.
     pub mobile_money: MobileMoney,
-    /// The builds of slices, and the reports about them.
     pub slices: Slices,
-    /// Outgoing messages.
     pub outbox: Outbox,
     /// The streams that tell open pages about changes.
     pub updates: Updates,
-    /// The list of pending loans.
     pub pending: List<PendingLoan>,
-    /// The list of payout records.
     pub records: List<Record>,
-    /// The faults to inject into calls.
     pub faults: Faults,
-    /// The most recent calls.
     pub traffic: Arc<Traffic>,
     /// Held while its story begins again, so that of several callers at once one begins it.
     pub beginning_again: AsyncMutex<()>,
     /// The version of the data at which the clock and the faults in memory were loaded.
     pub(super) loaded_at: Mutex<Version>,
-    /// The token that opens the console.
     pub console_token: ConsoleToken,
     /// The provider that the portal's calls are forwarded to; `None` when it is this service itself.
     pub provider: Option<Arc<Provider>>,
@@ -147,9 +134,6 @@ const STORY: &str = "SELECT name FROM story";
 impl Sandbox {
     /// Opens `main`, the sandbox that `settings` describe. In demo mode, an empty database is filled with
     /// demo data.
-    ///
-    /// # Errors
-    /// A sentence that names what can't be opened, and why.
     pub async fn open(settings: Settings, clock: Clock, randomness: Randomness) -> anyhow::Result<Self> {
         settings.check()?;
         let database = settings.store.open().await?;
@@ -204,9 +188,6 @@ impl Sandbox {
 
     /// Opens another sandbox of `server`, with the state `kept` of it. It has no background tasks that wake
     /// by themselves: the scheduler calls [`Sandbox::work`].
-    ///
-    /// # Errors
-    /// If its database can't be read.
     pub(crate) async fn open_another(
         server: &Arc<Server>,
         record: &SandboxRecord,
@@ -304,7 +285,6 @@ impl Sandbox {
         Ok(query_scalar(STORY).fetch_optional(&mut self.database.read().await?).await?)
     }
 
-    /// Returns whether this is `main`, the deployment itself.
     pub fn is_main(&self) -> bool {
         self.id.is_none()
     }
@@ -325,7 +305,6 @@ impl Sandbox {
         Ok(check.into_iter().chain(delivery).min())
     }
 
-    /// Returns the state to keep while the sandbox is closed.
     pub(crate) fn kept(&self) -> Kept {
         let kept = Kept { traffic: Arc::clone(&self.traffic), traces: self.traces.clone() };
         kept.bound(&CLOSED);

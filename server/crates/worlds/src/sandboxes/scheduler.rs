@@ -53,9 +53,6 @@ pub async fn keep(server: Arc<Server>) {
 }
 
 /// Runs one round: removes and closes sandboxes, and starts the work that is due in the background.
-///
-/// # Errors
-/// When the store of `main` fails.
 pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
     let sandboxes = &server.sandboxes;
     let now = sandboxes.clock.unset_now();
@@ -86,9 +83,6 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
 
 impl Sandboxes {
     /// Deletes data without a row, if there are rows: a process died while it made or removed the sandbox.
-    ///
-    /// # Errors
-    /// When the databases fail.
     pub async fn delete_orphans(&self) -> Result<(), Failure> {
         let now = self.clock.unset_now();
         let stored = self.databases.sizes().await?;

@@ -24,7 +24,6 @@ pub struct Server {
     pub other_settings: Arc<Settings>,
     /// The clock of the machine.
     pub clock: Clock,
-    /// The randomness of the machine.
     pub randomness: Randomness,
     pub(crate) passwords: Passwords,
     pub(crate) secret: SecretSlice<u8>,
@@ -39,17 +38,14 @@ pub struct Server {
     pub shared_read: SharedRead,
     /// Shows others that this server runs on that store.
     pub lease: Arc<ServerLease>,
-    /// The metrics.
     pub metrics: Arc<Metrics>,
     /// The number of open event streams, for all sandboxes.
     pub event_streams: Arc<AtomicI64>,
     /// The parts of slices that all sandboxes share.
     pub(crate) slices: Arc<slices::Shared>,
-    /// Limits the calls with spans of pages.
     pub page_spans: Limit,
     /// Limits the openings of links to stories, and the entries into their sandboxes.
     pub openings: Limit,
-    /// The sandboxes besides `main`.
     pub sandboxes: Sandboxes,
     /// Cancelled when the process is asked to stop, to end work that would never end by itself.
     pub stopping: CancellationToken,
@@ -66,7 +62,6 @@ impl Server {
         Fingerprints::new(&self.secret)
     }
 
-    /// The settings of the sandbox of `record`.
     pub(crate) fn settings_of(&self, record: &Record) -> Arc<Settings> {
         match record.screens() {
             Some(screens) if screens != self.other_settings.screens => {

@@ -37,17 +37,14 @@ struct Kept {
     template: Template,
 }
 
-/// The content of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// The data.
     pub world: DemoData,
     /// The time that its dates are relative to; `None` for about now.
     pub now: Option<UnixMillis>,
 }
 
 impl Templates {
-    /// Creates an empty set of templates.
     pub fn new(passwords: Passwords) -> Self {
         Self { passwords, hashes: OnceCell::new(), kept: Mutex::default() }
     }

@@ -6,10 +6,7 @@ use base::{clock::Setting, error::Failure};
 use lending::{events::Trail, mobile_money::ScenarioChange, world::stored_clock};
 
 /// Puts the clock and the scenario back and removes the faults, each where its tool is refused. The float stays: it is
-/// a balance, which payouts change, too.
-///
-/// # Errors
-/// [`Failure::Unavailable`]; the next start does what is left.
+/// a balance, which payouts change, too. If it fails, the next start does what is left.
 pub(super) async fn undo_tools(sandbox: &Sandbox) -> Result<(), Failure> {
     let removes_faults = !sandbox.settings.allows_tools();
     let puts_back = removes_faults || sandbox.provider.is_some();

@@ -20,9 +20,7 @@ const MAX_VALUES: usize = 500;
 /// A body as it was received or sent. It is parsed and masked only when someone reads it.
 #[derive(Clone, Debug)]
 pub enum KeptBody {
-    /// No body.
     None,
-    /// The whole body.
     Whole(Bytes),
     /// A large or compressed body, of this size in bytes.
     SizeOnly(u64),
@@ -108,7 +106,6 @@ impl KeptBody {
     }
 }
 
-/// The number of values in `body`.
 fn values_in(body: &Value) -> usize {
     1 + match body {
         Value::Array(items) => items.iter().map(values_in).sum(),

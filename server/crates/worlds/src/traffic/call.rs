@@ -15,30 +15,22 @@ use lending::auth::session::Session;
 /// The memory that a call takes besides its address, headers and bodies, in bytes; rounded up.
 const ENTRY_BYTES: usize = 512;
 
-/// One call.
 #[derive(Clone, Debug, Serialize)]
 pub struct Call {
     /// The number of the call on this server.
     pub id: u64,
-    /// When it arrived.
     pub at: UnixMillis,
-    /// Its method.
     pub method: String,
-    /// Its path.
     pub path: String,
     /// The status of the response; `None` if there was no response.
     pub status: Option<u16>,
-    /// The duration in ms.
     pub ms: u64,
     /// The request id, as in the log.
     pub request_id: String,
     /// The e-mail address of the user, if signed in.
     pub user: Option<String>,
-    /// The body of the request.
     pub request_body: Value,
-    /// The body of the response.
     pub response_body: Value,
-    /// The fault that hit the call.
     pub fault: Option<FaultKind>,
 }
 
@@ -47,31 +39,22 @@ pub struct Call {
 pub struct Entry {
     /// Its number, in the order of the calls: [`Traffic::push`](super::Traffic::push) sets it.
     pub id: u64,
-    /// The time of the request.
     pub at: UnixMillis,
-    /// Its method.
     pub method: Method,
     /// Its path, without the API's.
     pub path: Box<str>,
-    /// Its query.
     pub query: Option<Box<str>>,
-    /// The headers of the request.
     pub request_headers: Headers,
-    /// The body of the request.
     pub request_body: KeptBody,
     /// The status of the response; `None` if there was no response.
     pub status: Option<StatusCode>,
-    /// The headers of the response.
     pub response_headers: Headers,
-    /// The body of the response.
     pub response_body: KeptBody,
-    /// The duration.
     pub took: Duration,
     /// The request id, as in the log.
     pub request_id: Arc<str>,
     /// The session of the user, if signed in.
     pub session: Option<Arc<Session>>,
-    /// The fault that hit the call.
     pub fault: Option<FaultKind>,
 }
 
@@ -81,12 +64,10 @@ impl Entry {
         format!("{API}{}", self.path)
     }
 
-    /// The duration in ms.
     pub fn ms(&self) -> u64 {
         u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The e-mail address of the user, if signed in.
     pub fn user(&self) -> Option<&str> {
         self.session.as_ref().map(|session| session.staff.email.as_str())
     }

@@ -28,12 +28,10 @@ const OF_RESPONSE: [HeaderName; 5] = [
 pub struct Headers(Vec<(HeaderName, Box<str>)>);
 
 impl Headers {
-    /// The headers of a request.
     pub fn of_request(headers: &HeaderMap) -> Self {
         Self::of(headers, OF_REQUEST)
     }
 
-    /// The headers of a response.
     pub fn of_response(headers: &HeaderMap) -> Self {
         Self::of(headers, OF_RESPONSE)
     }
@@ -46,7 +44,6 @@ impl Headers {
         Self(kept.collect())
     }
 
-    /// The memory that they take, in bytes.
     pub fn kept_bytes(&self) -> usize {
         self.0.iter().map(|(_, value)| size_of::<(HeaderName, Box<str>)>() + value.len()).sum()
     }

@@ -43,19 +43,16 @@ struct Ring {
 pub struct Snapshot {
     /// The calls, newest first.
     pub entries: Vec<Arc<Entry>>,
-    /// The codes that were sent.
     pub codes: Vec<Arc<str>>,
     /// The start of the sandbox, if this server knows it.
     pub beginning: Option<Beginning>,
 }
 
 impl Traffic {
-    /// Keeps at most `max_bytes`.
     pub fn new(max_bytes: usize) -> Self {
         Self(Mutex::new(Ring { max_bytes, ..Ring::default() }))
     }
 
-    /// Keeps at most `max_bytes` from now on.
     pub fn bound(&self, max_bytes: usize) {
         let mut ring = self.0.lock();
         ring.max_bytes = max_bytes;
@@ -73,7 +70,6 @@ impl Traffic {
         self.0.lock().has_dropped
     }
 
-    /// Removes all recorded calls.
     pub fn clear(&self) {
         let mut ring = self.0.lock();
         ring.entries = VecDeque::new();
@@ -93,7 +89,6 @@ impl Traffic {
         self.0.lock().beginning = None;
     }
 
-    /// Records that a code was sent in a message.
     pub fn code_sent(&self, code: &str) {
         let codes = &mut self.0.lock().codes;
         if codes.len() == MAX_CODES {
@@ -102,7 +97,6 @@ impl Traffic {
         codes.push_back(code.into());
     }
 
-    /// Returns the kept data as it is now.
     pub fn snapshot(&self) -> Snapshot {
         let ring = self.0.lock();
         Snapshot {
@@ -150,7 +144,6 @@ mod tests {
     use base::clock::UnixMillis;
     use lending::demo::DemoData;
 
-    /// A call with this answer.
     pub(super) fn call(answer: &'static str) -> Entry {
         Entry {
             id: 1,

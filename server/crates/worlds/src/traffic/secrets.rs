@@ -53,9 +53,6 @@ pub struct Secrets {
 
 impl Secrets {
     /// The secrets in `snapshot`, and `tokens`, which open consoles.
-    ///
-    /// # Errors
-    /// [`Failure::Internal`] if they can't be searched for.
     pub fn of(snapshot: &Snapshot, tokens: &[&str]) -> Result<Self, Failure> {
         let mut known = HashSet::from([demo::PASSWORD.to_owned()]);
         known.extend(tokens.iter().map(|&token| token.to_owned()));
@@ -99,7 +96,6 @@ impl Secrets {
         self.masked(text) != text
     }
 
-    /// The path of a request, masked.
     pub fn masked_path(&self, path: &str) -> String {
         // Some clients encode a space in a path as `+`, as in forms.
         let path_of_form = path.replace('+', " ");
