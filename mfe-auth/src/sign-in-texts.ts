@@ -79,5 +79,4 @@ const english = {
 
 export type SignInTexts = typeof english;
 
-/** The texts of the screens before sign-in. */
 export const signInTexts = catalogue(english, { sw: () => import('./sign-in-texts-sw') });

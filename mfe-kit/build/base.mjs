@@ -160,7 +160,6 @@ export function shared(extra, wanted = {}) {
   return Object.fromEntries([...libraries, ...entries]);
 }
 
-/** The name of a slice's container on the page, a JavaScript identifier. */
 function containerName(packageName) {
   return packageName.replaceAll('-', '_');
 }

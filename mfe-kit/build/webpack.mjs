@@ -8,7 +8,6 @@ import { SliceManifest } from './slice-manifest.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** A module of development builds. */
 const RELOAD = join(import.meta.dirname, 'reload.mjs');
 
 /**

@@ -30,7 +30,6 @@ export async function archiveOf(folder) {
   return Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]);
 }
 
-/** The block in front of a file's content, in the format ustar. */
 function headerOf(path, size) {
   const header = Buffer.alloc(BLOCK);
   const [folder, name] = halvesOf(path);

@@ -10,7 +10,6 @@ export function closedToOthers(options, { portal } = {}) {
   const own = `http://localhost:${options.port}`;
   const pages = portal ? [own, portal] : [own];
   const whose = portal ? `its own pages and those of ${portal}` : 'its own pages';
-  /** Why a request is refused, in a sentence. */
   const refusalOf = ({ method, headers }) => {
     const { host, origin } = headers;
     if (!isOriginOf(own, `http://${host}`)) return `This development server is at ${own} only.`;

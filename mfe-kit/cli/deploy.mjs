@@ -11,7 +11,6 @@ import { authorizationFor, upload } from './upload.mjs';
 /** Has the outcome once the build is published: the container's health check looks for it. */
 export const OUTCOME = join(tmpdir(), 'mfe-kit-deployed');
 
-/** The longest time between two tries, in seconds. */
 const LONGEST_S = 30;
 
 /** Refusals that end without another build: once there is a shell, one that fits or slices that fit, or a rollout is over. */
@@ -89,7 +88,6 @@ function readToken(name, { MKOPO_DEPLOY_TOKEN: given, MKOPO_DEPLOY_TOKEN_FILE: f
   throw new Refusal(`there is no deploy token in ${file}.`);
 }
 
-/** The query parameters of the upload, from the environment: `hold`, `force` and the rollout. */
 function queryOf({ MKOPO_ROLLOUT: rollout, MKOPO_HOLD: hold, MKOPO_FORCE: force }) {
   const share = /^\d+%?$/.test(rollout) ? { percent: rollout.replace('%', '') } : { plan: rollout };
   return {

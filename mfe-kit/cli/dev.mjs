@@ -11,7 +11,6 @@ import { ask, portalAt, readList } from './portal.mjs';
 import { Refusal } from './refusal.mjs';
 import { portalOf, readSlicePackage } from './slice-package.mjs';
 
-/** Where the slice's own files are. */
 const OWN = '/@slice/';
 
 /** The shell's development build: in the package, or where this repository packs it. */
@@ -88,7 +87,6 @@ function options(slicePackage, portal, shell, port) {
   };
 }
 
-/** The portal's list with the slice of this machine. */
 async function listWith(portal, slicePackage) {
   const list = await (await ask(portal, '/slices.json')).json();
   // The page's policy is not the portal's, nothing else is to be overridden, and nobody reports what is edited.

@@ -11,7 +11,6 @@ export function readSlicePackage(folder = process.cwd()) {
   return { folder, ...content };
 }
 
-/** What a JSON file has. */
 export function readJson(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ICON_PATHS } from '../src/ui/icon-paths';
 import { examplesIn } from './examples';
 
 const folder = join(import.meta.dirname, 'parts');
@@ -32,11 +31,6 @@ test('every part that the kit exports is in the gallery', () => {
         `an example of ${part}`,
       ).toBe(true);
   }
-});
-
-test('every icon is in the gallery', () => {
-  const icons = PARTS.find(({ name }) => name === 'Icon')?.setup;
-  for (const icon of Object.keys(ICON_PATHS)) expect(icons).toContain(`'${icon}'`);
 });
 
 test('the code of a state is what it draws, without its function', () => {

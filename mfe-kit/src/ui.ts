@@ -7,7 +7,7 @@ export { Brand } from './ui/Brand';
 export { Card } from './ui/Card';
 export { CopyButton } from './ui/CopyButton';
 export { Field } from './ui/Field';
-export { Icon, type IconName } from './ui/Icon';
+export { Icon, ICONS, type IconName } from './ui/Icon';
 export { Note } from './ui/Note';
 export { PageHeader } from './ui/PageHeader';
 export { QueryStates } from './ui/QueryStates';

@@ -15,7 +15,6 @@ const StoryCard = lazy(() => import('./story/StoryCard').catch(() => ({ default:
 
 const EnterAgain = lazy(() => import('./story/EnterAgain').catch(() => ({ default: () => null })));
 
-/** The parts around every page, signed in or not. */
 export function Root() {
   useSignInRedirect();
   useWords();

@@ -6,5 +6,4 @@ export type SliceList = Schema<'LiveSlices'>;
 /** One build of a slice. */
 export type SliceBuild = Omit<SliceList['slices'][string], 'previous' | 'screens' | 'menu' | 'failures'>;
 
-/** An entry of the menu. */
 export type MenuEntry = Schema<'MenuEntry'>;

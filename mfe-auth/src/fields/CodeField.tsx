@@ -3,7 +3,6 @@ import type { Ref } from 'react';
 import { signInTexts } from '../sign-in-texts';
 import classes from './CodeField.module.css';
 
-/** The number of digits of a one-time code. */
 export const CODE_LENGTH = 6;
 
 interface CodeFieldProps {

@@ -11,7 +11,6 @@ interface EmailFieldProps {
   onChange: (email: string) => void;
 }
 
-/** The field for the email address that a user signs in with. */
 export function EmailField({ ref, autoFocus, value, error, disabled, onChange }: EmailFieldProps) {
   return (
     <Field label={signInTexts().email} error={error}>

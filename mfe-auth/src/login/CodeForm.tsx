@@ -14,7 +14,6 @@ import { adviceOnCode, adviceOnPassword, type Credentials, signInByCode } from '
 import { signInCodeRequest } from './sign-in-code';
 import { welcome } from './welcome';
 
-/** The second step of sign-in by code: entering it. */
 export function CodeForm({ credentials, onBack }: { credentials: Credentials; onBack: () => void }) {
   const texts = signInTexts();
   const [otp, setOtp] = useState('');

@@ -104,7 +104,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
         disabled={isPending}
         onChange={(password) => change({ password })}
       />
-      <div className={classes.line}>
+      <div className={`links ${classes.line}`}>
         <Checkbox disabled={isPending}>{texts.rememberMe}</Checkbox>
         <Link to="/password-reset" state={{ from, email: credentials.email }}>
           {texts.forgotPassword}

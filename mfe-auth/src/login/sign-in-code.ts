@@ -3,7 +3,6 @@ import { signInTexts } from '../sign-in-texts';
 import type { CodeRequest } from '../signed-out/useCodeRequest';
 import { type Credentials, requestSignInCode } from './sign-in';
 
-/** The sign-in code, sent by email. */
 export function signInCodeRequest(credentials: Credentials): CodeRequest {
   const { sendingCode, codeSent } = signInTexts();
   return {

@@ -14,7 +14,6 @@ interface EmailStepProps {
   onCodeSent: () => void;
 }
 
-/** The first step: the email address. */
 export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
   const texts = signInTexts();
   const [wrong, setWrong] = useState<string>();

@@ -18,7 +18,6 @@ import { rejectedField, type NewPassword, resetCodeRequest, resetPassword, valid
 
 const EMPTY: NewPassword = { otp: '', newPassword: '', confirmPassword: '' };
 
-/** The second step: the code and the new password. */
 export function ResetStep({ email, onBack }: { email: string; onBack: () => void }) {
   const navigate = useNavigate();
   const { from } = useSignInState();

@@ -4,10 +4,8 @@ import type { FieldError } from '../fields/field-error';
 import { signInTexts } from '../sign-in-texts';
 import type { CodeRequest } from '../signed-out/useCodeRequest';
 
-/** The minimum length of a new password. */
 const MIN_PASSWORD_LENGTH = 6;
 
-/** The fields of the second step. */
 export interface NewPassword {
   otp: string;
   newPassword: string;

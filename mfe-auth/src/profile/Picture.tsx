@@ -3,7 +3,6 @@ import { Avatar } from 'mfe-kit/ui';
 import { useState } from 'react';
 import classes from './ProfilePage.module.css';
 
-/** The user's avatar, or their initial if there is none. */
 export function Picture({ user }: { user: SessionUser | null }) {
   const [isMissing, setMissing] = useState(false);
   if (!user?.avatar || isMissing) return <Avatar name={displayName(user)} large />;

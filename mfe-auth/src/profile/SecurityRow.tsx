@@ -9,14 +9,13 @@ interface SecurityRowProps {
   onAct?: () => void;
 }
 
-/** One row of the security settings, with its button. */
 export function SecurityRow({ title, text, action, onAct }: SecurityRowProps) {
   const id = useId();
   return (
     <li>
       <div>
         <strong id={id}>{title}</strong>
-        <p>{text}</p>
+        <p className="detail">{text}</p>
       </div>
       <Button aria-describedby={id} onClick={onAct}>
         {action}

@@ -69,7 +69,9 @@ function Sessions() {
           <li key={own.id}>
             <div>
               <strong id={`session-${own.id}`}>{own.device ?? texts.unknownDevice}</strong>
-              <p>{[own.address, texts.since(formatDateTime(own.created_at))].filter(Boolean).join(' · ')}</p>
+              <p className="detail">
+                {[own.address, texts.since(formatDateTime(own.created_at))].filter(Boolean).join(' · ')}
+              </p>
             </div>
             {own.is_current ? (
               <StatusTag tone="info">{texts.thisSession}</StatusTag>

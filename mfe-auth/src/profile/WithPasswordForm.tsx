@@ -15,7 +15,6 @@ interface WithPasswordFormProps {
   isFilled: boolean;
   /** The text to show if the change failed and the server gave no reason. */
   failure: string;
-  /** The button that makes the change. */
   action: string;
   onSubmit: () => void;
   onClose: () => void;

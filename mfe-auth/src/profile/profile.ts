@@ -20,7 +20,6 @@ export function profileQuery() {
   });
 }
 
-/** Where the person is signed in, newest first. */
 export function sessionsQuery() {
   return queryOptions({
     queryKey: queryKeys.sessions,
@@ -28,7 +27,6 @@ export function sessionsQuery() {
   });
 }
 
-/** The texts of a failure, with some of its own. */
 export function failureOf(sentence: string, texts: ProfileTexts): FailureTexts {
   return {
     reads: 'message',
@@ -47,7 +45,6 @@ export function isSamePhone(one: string, other: string): boolean {
   return localPhone(one) === localPhone(other);
 }
 
-/** Returns whether the provider refused the password that was typed. */
 export function isPasswordWrong(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'invalid_password';
 }

@@ -5,9 +5,7 @@ import classes from './form.module.css';
 import { SIGN_IN_TOAST } from './toast';
 
 interface CodeActionsProps {
-  /** The label of the button that leaves the form. */
   back: string;
-  /** The toast shown when the form is left. */
   backMessage: string;
   isDisabled: boolean;
   isSending: boolean;

@@ -8,7 +8,7 @@ export function OutboxLink() {
   if (!demo || !console) return null;
   const texts = signInTexts();
   return (
-    <p className={classes.outbox}>
+    <p className={`detail ${classes.outbox}`}>
       {texts.demoCodes}{' '}
       <a href={`${console}/console/outbox`} target="_blank" rel="noreferrer">
         {texts.outbox}

@@ -5,7 +5,6 @@ import { OutboxLink } from './OutboxLink';
 import classes from './SignedOutLayout.module.css';
 
 interface SignedOutLayoutProps {
-  /** The page's heading. */
   title: string;
   /** The start of the window's title, where it differs from the heading. */
   windowTitle?: string;

@@ -7,7 +7,6 @@ import { type Location, useLocation } from 'react-router';
 export interface SignInState {
   /** The page that the user opened first; sign-in returns to it. */
   from?: Location<unknown>;
-  /** The email address typed so far. */
   email?: string;
   /** A code to reset the password was sent to it. */
   isCodeSent?: boolean;

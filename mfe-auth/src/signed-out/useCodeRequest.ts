@@ -5,17 +5,13 @@ import { SIGN_IN_TOAST } from './toast';
 /** A call that sends a one-time code, and its toasts. */
 export interface CodeRequest {
   send: () => Promise<void>;
-  /** Shown while the call is pending. */
   sending: string;
-  /** Shown once the code is sent. */
   sent: string;
-  /** The texts of its failure. */
   failure: FailureTexts;
   /** The name of the person's act that the call is traced as, if it is traced. */
   act?: ActName;
 }
 
-/** Sends a one-time code, and shows the progress as a toast. */
 export function useCodeRequest(
   { send, sending, sent, failure, act }: CodeRequest,
   { onSent, onFailed }: { onSent?: () => void; onFailed?: (error: unknown) => void } = {},

@@ -1,46 +1,8 @@
 /** A decorative icon beside text. */
-import { Icon, type IconName } from 'mfe-kit/ui';
-
-const NAMES: IconName[] = [
-  'home',
-  'clock',
-  'transfer',
-  'settings',
-  'moon',
-  'sun',
-  'bell',
-  'down',
-  'back',
-  'menu',
-  'search',
-  'filter',
-  'success',
-  'failure',
-  'alert',
-  'info',
-  'ascending',
-  'descending',
-  'sortable',
-  'money',
-  'calendar',
-  'copy',
-  'check',
-  'close',
-  'send',
-  'mail',
-  'user',
-  'signOut',
-  'first',
-  'previous',
-  'next',
-  'last',
-  'empty',
-  'chart',
-  'download',
-];
+import { Icon, ICONS } from 'mfe-kit/ui';
 
 export function All() {
-  return NAMES.map((name) => (
+  return ICONS.map((name) => (
     <span key={name}>
       <Icon name={name} /> {name}
     </span>

@@ -6,5 +6,5 @@ export function Plain() {
 }
 
 export function WithALabel() {
-  return <Spinner label="Waiting for mobile money" isLabelShown />;
+  return <Spinner label="Waiting for mobile money" />;
 }

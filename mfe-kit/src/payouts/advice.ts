@@ -1,6 +1,5 @@
 import { adviceTexts, type AdviceTexts } from './advice-texts';
 
-/** The patterns of mobile money's refusals, each with the advice for it. */
 const ADVICE: [RegExp, keyof AdviceTexts][] = [
   [/balance is insufficient|insufficient (funds|balance)/i, 'floatShort'],
   [/less than the minimum/i, 'belowMinimum'],

@@ -57,7 +57,7 @@ export function parseUser(stored: string | null): SessionUser | null {
 }
 
 function readUser(stored: Record<string, unknown>): SessionUser {
-  const { id, language, timeZone } = stored;
+  const { id, language } = stored;
   return {
     id: typeof id === 'number' ? id : 1,
     username: textOrNone(stored.username),
@@ -65,8 +65,8 @@ function readUser(stored: Record<string, unknown>): SessionUser {
     email: textOrNone(stored.email),
     role: roleFrom(stored.role),
     avatar: textOrNone(stored.avatar),
-    ...(language ? { language: LANGUAGES.find((known) => known === language) } : {}),
-    ...(timeZone ? { timeZone: textOrNone(timeZone) } : {}),
+    language: LANGUAGES.find((known) => known === language),
+    timeZone: textOrNone(stored.timeZone),
   };
 }
 

@@ -67,14 +67,10 @@ export const session = {
    */
   signIn({ token, username, email, name, role, language, timeZone }: SignedIn): void {
     stopExpiry();
-    const known = roleFrom(role);
-    const user = {
-      ...signedInUser(username, email),
-      ...(isLive() && name ? { name } : {}),
-      ...(isLive() && known ? { role: known } : {}),
-      ...(isLive() && language ? { language } : {}),
-      ...(isLive() && timeZone ? { timeZone } : {}),
-    };
+    const specified = signedInUser(username, email);
+    const user = isLive()
+      ? { ...specified, name, role: roleFrom(role) ?? specified.role, language, timeZone }
+      : specified;
     if (!storage.set(TOKEN_KEY, token) || !storage.set(USER_KEY, JSON.stringify(user))) {
       session.clear();
       throw new Error('The browser did not store the session');

@@ -13,7 +13,6 @@ const TRIED_AGAIN = 'tried_again';
 interface Opening {
   act: OpenAct;
   isDrawn: boolean;
-  /** Looks whether everything has been read. */
   look: () => void;
   end: (at?: number) => void;
 }

@@ -36,7 +36,7 @@ export function Field({ label, hint, error, isLive = false, children }: FieldPro
       {text || isLive ? (
         <p
           id={`${id}-text`}
-          className={error ? classes.error : classes.hint}
+          className={`detail ${error ? classes.error : classes.text}`}
           aria-live={isLive ? 'polite' : undefined}
         >
           {text}

@@ -28,7 +28,7 @@ export function Figure({ icon, title, value, note }: FigureProps) {
         <dd className={classes.value} style={{ '--length': value.length } as CSSProperties}>
           {value}
         </dd>
-        {note ? <dd className={classes.note}>{note}</dd> : null}
+        {note ? <dd className={`detail ${classes.note}`}>{note}</dd> : null}
       </dl>
     </Card>
   );

@@ -101,7 +101,6 @@ function Draft({ type, label, value, error, onChange }: DraftProps) {
   );
 }
 
-/** Everybody in the list, with how many rows they have. */
 function optionsOf(facts: readonly FilteredFacts[], person: Person) {
   const counts = new Map<string, number>();
   for (const { [person]: name = '' } of facts) counts.set(name, (counts.get(name) ?? 0) + 1);

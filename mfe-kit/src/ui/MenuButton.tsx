@@ -89,7 +89,7 @@ export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
         {face}
       </Button>
       {isOpen ? (
-        <div className={classes.panel}>
+        <div className={`raised ${classes.panel}`}>
           {heading ? <div className={classes.heading}>{heading}</div> : null}
           <div id={id} role="menu" tabIndex={-1} aria-label={label} ref={menu} onKeyDown={onMenuKey}>
             {items.map((item) => (

@@ -75,7 +75,7 @@ export function PreferenceFields({
       </div>
       {toggle('notify_by_email', texts.byEmail)}
       {toggle('notify_by_sms', texts.bySms)}
-      <p className={classes.hint}>{texts.notifications}</p>
+      <p className={`detail ${classes.hint}`}>{texts.notifications}</p>
     </>
   );
 }

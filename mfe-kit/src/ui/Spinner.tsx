@@ -4,14 +4,8 @@ import { uiTexts } from './ui-texts';
 
 const SHOWN_AFTER_MS = 150;
 
-/** A spinner that appears after 150 ms, so that a quick answer shows none. `label` is its accessible name. */
-export function Spinner({
-  label = uiTexts().loading,
-  isLabelShown = false,
-}: {
-  label?: string;
-  isLabelShown?: boolean;
-}) {
+/** A spinner that appears after 150 ms, so that a quick answer shows none; with a label, that is shown below it. */
+export function Spinner({ label }: { label?: string | undefined }) {
   const [isShown, setShown] = useState(false);
 
   useEffect(() => {
@@ -23,11 +17,11 @@ export function Spinner({
     <div
       className={classes.spinner}
       role="status"
-      aria-label={isLabelShown ? undefined : label}
+      aria-label={label ? undefined : uiTexts().loading}
       data-shown={isShown}
     >
       <span className={classes.ring} aria-hidden="true" />
-      {isLabelShown ? <span>{label}</span> : null}
+      {label ? <span>{label}</span> : null}
     </div>
   );
 }

@@ -5,13 +5,14 @@ import { Icon, type IconName } from './Icon';
 import { RequestId } from './RequestId';
 import { Spinner } from './Spinner';
 import classes from './StatePanel.module.css';
+import { toneClass } from './tone';
 import { uiTexts } from './ui-texts';
 
 /** Shown while content is being loaded. */
 export function LoadingState({ label }: { label?: string }) {
   return (
     <div className={classes.panel}>
-      <Spinner {...(label ? { label, isLabelShown: true } : {})} />
+      <Spinner label={label} />
     </div>
   );
 }
@@ -56,7 +57,7 @@ interface PanelProps {
 function Panel({ tone, icon, title, text, role, children }: PanelProps) {
   return (
     <div className={classes.panel}>
-      <span className={`${classes.icon} ${classes[tone]}`}>
+      <span className={`${classes.icon} ${toneClass(tone)}`}>
         <Icon name={icon} size={22} />
       </span>
       <div className={classes.words} role={role}>

@@ -149,7 +149,6 @@ function followLink({ target, currentTarget, nativeEvent }: MouseEvent<HTMLTable
   link?.dispatchEvent(new globalThis.MouseEvent('click', nativeEvent));
 }
 
-/** Returns whether all rows have to be drawn, because the user searches in the page or prints it. */
 function useDrawnWhole(rows: readonly unknown[]): boolean {
   // Until the list changes: browsers do not tell when a search has ended.
   const [wholeRows, setWholeRows] = useState<readonly unknown[] | null>(null);

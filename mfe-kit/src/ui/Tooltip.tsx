@@ -60,7 +60,7 @@ export function Tooltip({ text, children }: TooltipProps) {
         {children}
       </button>
       <span id={id} role="tooltip" className={classes.place} hidden={!isShown}>
-        <span className={classes.text}>{text}</span>
+        <span className={`raised ${classes.text}`}>{text}</span>
       </span>
     </span>
   );

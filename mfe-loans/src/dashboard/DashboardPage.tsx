@@ -5,7 +5,6 @@ import { type Column, DataTable, Figure, Figures, Person } from 'mfe-kit/ui-data
 import { useMemo } from 'react';
 import { Link } from 'react-router';
 import { failures } from '../failures';
-import { Amount } from '../loan/Amount';
 import { InProgressTag } from '../loan/InProgressTag';
 import { customerName, type Loan } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
@@ -35,7 +34,7 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     title: texts.loanAmount,
     align: 'right',
     narrow: 'amount',
-    cell: ({ amount }) => <Amount kes={amount} />,
+    cell: ({ amount }) => formatMoney(amount),
   },
   {
     key: 'approvedDate',

@@ -11,7 +11,6 @@ const KINDS = {
   failed_disbursement: { label: 'disbursementFailed', icon: 'failure', tone: 'bad' },
 } as const satisfies Record<Activity['type'], { label: keyof LoansTexts; icon: IconName; tone: string }>;
 
-/** The latest payout, approval and failed payout. */
 export function RecentActivity({ activities }: { activities: readonly Activity[] }) {
   const texts = loansTexts();
   if (activities.length === 0) return <EmptyState title={texts.noRecentActivity} />;
@@ -27,13 +26,17 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
             </span>
             <div>
               <strong>{texts[label]}</strong>
-              <p>{`${isolated(customerName || texts.missing)} · ${formatMoney(amount)}`}</p>
+              <p className="detail">{`${isolated(customerName || texts.missing)} · ${formatMoney(amount)}`}</p>
               {sentences.map((sentence) => (
-                <p key={sentence} className={classes.error} lang={languageOf(sentence, sentences)}>
+                <p
+                  key={sentence}
+                  className={`detail ${classes.error}`}
+                  lang={languageOf(sentence, sentences)}
+                >
                   {sentence}
                 </p>
               ))}
-              <p>
+              <p className="detail">
                 <TimeAgo moment={date} />
               </p>
             </div>

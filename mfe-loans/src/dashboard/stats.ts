@@ -2,7 +2,6 @@ import { startOfDay } from 'mfe-kit';
 import { isReadable as isLoanReadable, type Loan } from '../loan/loan';
 import { isReadable as isPayoutReadable, type Payout } from '../payout/payout';
 
-/** An event in the life of a loan. */
 export interface Activity {
   type: 'disbursement' | 'approval' | 'failed_disbursement';
   loanId: string;
@@ -16,24 +15,12 @@ export interface Activity {
   errorMessage: string | null;
 }
 
-/** The dashboard's figures; amounts are in KES. */
-export interface DashboardStats {
-  pendingDisbursements: number;
-  totalDisbursed: number;
-  disbursedToday: number;
-  disbursedThisWeek: number;
-  pendingLoans: Loan[];
-  /** Rows of the two lists that are not counted; of the payouts also those whose amount the sums lack. */
-  unreadableLoans: number;
-  unreadablePayouts: number;
-  recentActivities: Activity[];
-}
-
 /**
- * The figures of the two lists at a time: today starts at midnight in the deployment's time zone, the week seven days
- * before. Both end with today; the clock may have been set back since a payout.
+ * The figures of the two lists at a time, in KES: today starts at midnight in the deployment's time zone, the week seven
+ * days before. Both end with today; the clock may have been set back since a payout. Rows that are not counted are
+ * unreadable, and so are payouts whose amount the sums lack.
  */
-export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date): DashboardStats {
+export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date) {
   const today = startOfDay(now).getTime();
   const week = startOfDay(now, 7).getTime();
   const tomorrow = startOfDay(now, -1).getTime();

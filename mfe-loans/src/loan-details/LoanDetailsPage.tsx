@@ -20,10 +20,7 @@ import { loansTexts } from '../loans-texts';
 import { DisburseDialog } from '../payout/DisburseDialog';
 import { type RememberedPayout, useDisburse } from '../payout/useDisburse';
 import { withPayout } from '../payout/with-payout';
-import { ApprovalCard } from './ApprovalCard';
-import { CustomerCard } from './CustomerCard';
-import { DisbursementCard } from './DisbursementCard';
-import { LoanCard } from './LoanCard';
+import { LoanCards } from './LoanCards';
 import classes from './LoanDetailsPage.module.css';
 import { loanStatus } from './loan-status';
 import { focusNotice, PayoutNotice } from './PayoutNotice';
@@ -132,16 +129,7 @@ function LoanDetails({ given, remembered }: { given: Loan; remembered: Remembere
           </Note>
         </div>
       ) : null}
-      <div className={classes.columns}>
-        <CustomerCard loan={loan} />
-        <div className={classes.stack}>
-          <LoanCard loan={loan} />
-          <ApprovalCard loan={loan} />
-          {loan.status === 'disbursed' && loan.disbursementDate ? (
-            <DisbursementCard loan={loan} date={loan.disbursementDate} />
-          ) : null}
-        </div>
-      </div>
+      <LoanCards loan={loan} />
       <DisburseDialog
         loan={loan}
         isOpen={isDialogOpen}

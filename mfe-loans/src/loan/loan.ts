@@ -8,7 +8,6 @@ export interface Loan {
   customerId: string;
   customer: {
     id: string;
-    /** First and last name. */
     name: string;
     firstName: string;
     lastName: string;
@@ -97,7 +96,6 @@ export function loanFrom(wire: WireLoan): Loan {
   };
 }
 
-/** First and last name of a row as one. */
 export function fullName(first: unknown, last: unknown): string {
   return `${textFrom(first)} ${textFrom(last)}`.trim();
 }
@@ -107,7 +105,6 @@ export function termOf(loan: Loan): string {
   return loansTexts().months(loan.term !== null && loan.term > 0 ? loan.term : 1);
 }
 
-/** The loan's interest rate, or that there is none. */
 export function interestOf({ interestRate }: Loan): string {
   return interestRate === null ? loansTexts().missing : `${interestRate}%`;
 }
@@ -117,12 +114,10 @@ export function isReadable({ id }: Loan): boolean {
   return id !== '';
 }
 
-/** The customer's name as lists show it, or that there is none. */
 export function customerName(loan: Loan): string {
   return loan.customer.name || (isReadable(loan) ? loansTexts().missing : loansTexts().unreadable);
 }
 
-/** The customer's name for a sentence. */
 export function namedCustomer(loan: Loan): string {
   return isolated(customerName(loan));
 }

@@ -4,7 +4,6 @@ import { loanFrom } from './loan';
 
 const MINUTE_MS = 60_000;
 
-/** The approved loans that are not yet paid out. */
 export function pendingLoansQuery() {
   return queryOptions({
     queryKey: queryKeys.pendingLoans,

@@ -20,14 +20,12 @@ interface DisburseDialogProps {
   disbursing: Disbursing;
   /** `true` while the provider can't be reached. */
   isOffline: boolean;
-  /** The highest amount that may be paid out, if the loan's is above it. */
   maximum: number | null;
   onClose: () => void;
   /** Called when the dialog is closed and focus is restored, if the element that had it still exists. */
   onClosed: () => void;
 }
 
-/** Confirms the payout, shows that it is being processed, and shows the result. */
 export function DisburseDialog({
   loan,
   isOpen,
@@ -128,7 +126,7 @@ export function DisburseDialog({
       ) : null}
       {status === 'pending' ? (
         <div className={classes.processing}>
-          <Spinner label={texts.processingTransaction} isLabelShown />
+          <Spinner label={texts.processingTransaction} />
           <p>{texts.mayTakeMoments}</p>
         </div>
       ) : null}
@@ -171,7 +169,6 @@ export function DisburseDialog({
   );
 }
 
-/** The dialog's title and first sentence. */
 function wordsFor(status: Disbursing['status'], texts: LoansTexts, amount: string, customer: string) {
   switch (status) {
     case 'idle':

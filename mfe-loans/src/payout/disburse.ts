@@ -19,7 +19,6 @@ interface PayoutResponse {
   isConfirmed: boolean;
 }
 
-/** A request in the mutation cache, and what came of it. */
 export interface Attempt {
   status: 'idle' | 'pending' | 'success' | 'error';
   data: PayoutResponse | undefined;
@@ -28,7 +27,6 @@ export interface Attempt {
   variables: PayoutRequest | undefined;
 }
 
-/** Milliseconds before mobile money is asked again. */
 const RETRY_AFTER_MS = 2000;
 
 /**

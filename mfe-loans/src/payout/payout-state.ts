@@ -1,7 +1,6 @@
 import { isInProgress, type Loan } from '../loan/loan';
 import type { Payout } from './payout';
 
-/** The state of a loan's payout, as the page of the loan knows it. */
 export interface PayoutState {
   name: 'unpaid' | 'requesting' | 'unknown' | 'refused' | 'submitted' | 'paid' | 'failed';
   /** The loan's payout as last reported by the provider; `null` if none was reported. */
@@ -15,7 +14,6 @@ export interface PayoutState {
   /** `true` if a request that was made or pending while the page was open may have made the payout. */
   isNew: boolean;
   isDismissed: boolean;
-  /** The loan as it was when the page was opened. */
   opened: { isWatched: boolean; wasPending: boolean; wasDisbursed: boolean };
 }
 

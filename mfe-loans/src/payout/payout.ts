@@ -17,9 +17,7 @@ export interface Payout {
   /** The loan's new status in lower case, if the provider reported one; a record implies it only once the money is sent. */
   loanStatus: string | null;
   disbursementStatus: string | null;
-  /** When the money was sent. */
   disbursedAt: string | null;
-  /** The name of the user who paid out the loan. */
   disbursedBy: string | null;
 }
 

@@ -9,7 +9,6 @@ import { payoutQuery, refreshLists } from './queries';
 
 /** The payout of one loan, as its page and its dialog see it. */
 export interface Disbursing {
-  /** The state of the dialog. */
   status: 'idle' | 'pending' | 'submitted' | 'success' | 'error';
   /** The loan's payout as last reported by the provider; `null` if none was reported. */
   payout: Payout | null;

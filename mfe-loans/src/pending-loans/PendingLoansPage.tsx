@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, isLive, language, localPhone, portalSettings } from 'mfe-kit';
+import { formatDate, formatMoney, isLive, language, localPhone, portalSettings } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, LoadingState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type Column, DataTable, Filters, ListTools, Person, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
 import { failures } from '../failures';
-import { Amount } from '../loan/Amount';
 import { InProgressTag } from '../loan/InProgressTag';
 import { customerName, interestOf, isReadable, type Loan, termOf } from '../loan/loan';
 import { pendingLoansQuery } from '../loan/queries';
@@ -39,7 +38,10 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     narrow: 'amount',
     cell: (loan) =>
       isReadable(loan) ? (
-        <Amount kes={loan.amount} detail={`${termOf(loan)} · ${interestOf(loan)}`} />
+        <>
+          {formatMoney(loan.amount)}
+          <small>{`${termOf(loan)} · ${interestOf(loan)}`}</small>
+        </>
       ) : (
         texts.missing
       ),

@@ -9,7 +9,6 @@ export type Band = (typeof BANDS)[number];
 
 const [LOW, HIGH] = [25_000, 75_000];
 
-/** The amount bands as options to choose from. */
 export function bandOptions(texts: LoansTexts): { value: Band; label: string }[] {
   return [
     { value: 'all', label: texts.allAmounts },
@@ -19,7 +18,6 @@ export function bandOptions(texts: LoansTexts): { value: Band; label: string }[]
   ];
 }
 
-/** The search, filter and sort order of the list. */
 export interface LoanListState {
   search: string;
   band: Band;
@@ -43,12 +41,10 @@ export const SORTS: Record<string, (loan: Loan) => string | number> = {
   approvedDate: ({ approvedDate }) => Date.parse(approvedDate),
 };
 
-/** The fields of a loan that the filters use. */
 export function factsOf({ approvedDate, amount, approvedBy }: Loan): FilteredFacts {
   return { date: approvedDate, amount, approver: approvedBy || loansTexts().missing };
 }
 
-/** The loans that match the search and filters, sorted. */
 export function selectLoans(loans: readonly Loan[], { search, band, sort, filters }: LoanListState): Loan[] {
   const isFound = finder(search);
   const passes = rowFilter(filters);
@@ -65,7 +61,6 @@ export function selectLoans(loans: readonly Loan[], { search, band, sort, filter
     .map(({ loan }) => loan);
 }
 
-/** Returns whether a search or filter is active. */
 export function isFiltering({ search, band, filters }: LoanListState): boolean {
   return search.trim() !== '' || band !== 'all' || countFilters(filters) > 0;
 }

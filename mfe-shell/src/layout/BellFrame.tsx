@@ -3,13 +3,10 @@ import { type ReactNode, useEffect, useEffectEvent, useId, useRef, useState } fr
 import classes from './NotificationBell.module.css';
 
 interface BellFrameProps {
-  /** The accessible name of the button. */
   label: string;
-  /** The panel's heading and accessible name. */
   heading: string;
   unread: number;
   onToggle?: (isOpen: boolean) => void;
-  /** The panel's content. */
   children: (close: () => void) => ReactNode;
 }
 
@@ -65,7 +62,7 @@ export function BellFrame({ label, heading, unread, onToggle, children }: BellFr
         ) : null}
       </div>
       {isOpen ? (
-        <section id={id} className={classes.panel} aria-label={heading} tabIndex={-1}>
+        <section id={id} className={`raised ${classes.panel}`} aria-label={heading} tabIndex={-1}>
           <h2>{heading}</h2>
           {children(() => toggle(false))}
         </section>

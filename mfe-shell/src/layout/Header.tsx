@@ -6,7 +6,6 @@ import { leaving } from '../navigation/leaving';
 import classes from './Header.module.css';
 import { NotificationBell } from './NotificationBell';
 
-/** The bar on top: brand, theme, notifications, and the user's menu. */
 export function Header({ user, onMenu }: { user: SessionUser | null; onMenu: () => void }) {
   const name = displayName(user);
   const texts = shellTexts();

@@ -10,7 +10,6 @@ import { Header } from './Header';
 import classes from './MainLayout.module.css';
 import { Navigation } from './Navigation';
 
-/** The layout around every screen of a signed-in user. */
 export default function MainLayout({ children }: { children: ReactNode }) {
   const current = useSession().user;
   // Nobody's while the message of an ended session is shown; the frame is still that of its user.

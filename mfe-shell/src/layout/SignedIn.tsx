@@ -3,7 +3,8 @@ import { LoadingState } from 'mfe-kit/ui';
 import { lazy, type ReactNode } from 'react';
 import { Navigate, Outlet, useLocation } from 'react-router';
 import { useWords } from '../navigation/useWords';
-import { requestScreen } from '../slices/request-screen';
+import { screenAt } from '../slices/brought';
+import { loadSlice } from '../slices/load-slice';
 
 const MainLayout = lazy(() => import('./MainLayout'));
 
@@ -26,7 +27,8 @@ export function SignedIn({ children }: { children?: ReactNode }) {
     return (
       <Navigate key={location.key} to="/login" replace state={session.hasLeft ? null : { from: location }} />
     );
-  // Beside the layout's code, which may still be on its way after a sign-in.
-  requestScreen(location.pathname);
+  // Beside the layout's code, which may still be on its way after a sign-in. A failure is shown in the screen's place.
+  const screen = screenAt(location.pathname);
+  if (screen) loadSlice(screen.slice).catch(() => undefined);
   return <MainLayout>{children ?? <Outlet />}</MainLayout>;
 }

@@ -31,7 +31,6 @@ export async function readEvents(
   }
 }
 
-/** The event of a block of lines; comments such as heartbeats are none. */
 function eventFrom(block: string): StreamEvent | null {
   const fields = new Map<string, string>();
   for (const line of block.split(/\r?\n/)) {

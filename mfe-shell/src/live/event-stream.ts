@@ -24,7 +24,6 @@ export function followEvents(onChanged: (changed: readonly Changed[]) => void): 
   let token: string | null = null;
   let lastId: string | undefined;
 
-  /** Follows, or stops, as is right now. */
   function update() {
     const wanted = session.state.status === 'signed-in' ? session.token : null;
     if (wanted !== token) {

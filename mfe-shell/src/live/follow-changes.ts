@@ -4,7 +4,6 @@ import type { Changed } from './event-stream';
 /** The maximum delay before changed data is read again; random, so that open pages do not all ask at once. */
 const SPREAD_MS = 400;
 
-/** The queries that each change makes outdated. */
 const OUTDATED: Record<Changed, (readonly string[])[]> = {
   loans: [
     queryKeys.pendingLoans,
@@ -20,7 +19,6 @@ const OUTDATED: Record<Changed, (readonly string[])[]> = {
 
 let gathered = new Set<Changed>();
 
-/** Reads changed data again if it is on the page. */
 export function followChanges(changed: readonly Changed[]): void {
   if (gathered.size === 0 && changed.length > 0) setTimeout(refresh, Math.random() * SPREAD_MS);
   for (const what of changed) if (what in OUTDATED) gathered.add(what);

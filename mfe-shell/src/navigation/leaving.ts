@@ -8,7 +8,6 @@ let question: Question | null = null;
  * before the page is gone, with all that was typed on it.
  */
 export const leaving = {
-  /** Leaves at once, or after the page's question has been answered. */
   leave(act: () => void): void {
     if (question) question(act);
     else act();

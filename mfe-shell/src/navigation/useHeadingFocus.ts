@@ -38,7 +38,6 @@ function focusHeadingUnlessSet(): void {
   focusHeading();
 }
 
-/** Moves the focus to the page's h1. */
 export function focusHeading(): void {
   const heading = [...document.querySelectorAll('h1')].find((h1) => h1.checkVisibility());
   if (!heading) return;

@@ -7,10 +7,8 @@ export const OVERRIDES = 'slice_overrides';
 /** Sentences about overrides in the address that were refused. */
 export const refusals = storeOf<readonly string[]>([]);
 
-/** `true` while the panel of overrides is open. */
 export const overridePanel = storeOf(false);
 
-/** This tab's overrides: slice to address or version. */
 export function overrides(): Record<string, string> {
   return (tabStorage.read(OVERRIDES) ?? {}) as Record<string, string>;
 }

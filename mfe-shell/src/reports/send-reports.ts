@@ -1,53 +1,24 @@
 import { session } from 'mfe-kit';
 import { matchPath } from 'react-router';
-import { flushTogether } from '../beacons/flush-together';
+import { beacon } from '../beacons/beacon';
 import { brought } from '../slices/brought';
 import { loadedSlices } from '../slices/load-slice';
 import { onReport, type Report } from './report';
 
-const ADDRESS = '/slice-reports';
-
-/** The server accepts calls of 8 KiB, with 20 reports. */
-const MAX_BYTES = 8 * 1024;
-const MAX_REPORTS = 20;
-
-/** Sends reports together, and when the page is left; returns how to stop. */
 export function sendReports(): () => void {
-  let waiting: Report[] = [];
-  const together = flushTogether(() => {
-    for (const body of bodiesOf(waiting)) navigator.sendBeacon(ADDRESS, body);
-    waiting = [];
-  });
-  const add = (report: Report) => {
-    waiting.push(report);
-    together.ask();
-  };
+  const { add, stop } = beacon('/slice-reports', bodyOf);
   onReport(add);
-  const stop = watchCalls(add);
+  const stopWatching = watchCalls(add);
   return () => {
-    together.stop();
     stop();
+    stopWatching();
     onReport(null);
   };
 }
 
-/** As few bodies as fit the reports. The token is in the body: a beacon has no headers. */
-function bodiesOf(reports: readonly Report[]): Blob[] {
-  const blobOf = (part: readonly Report[]) =>
-    new Blob([JSON.stringify({ ...(session.token ? { session: session.token } : {}), reports: part })], {
-      type: 'application/json',
-    });
-  const bodies: Blob[] = [];
-  let part: Report[] = [];
-  for (const report of reports) {
-    const isTooLarge = () => blobOf([...part, report]).size > MAX_BYTES;
-    if (part.length === MAX_REPORTS || (part.length > 0 && isTooLarge())) {
-      bodies.push(blobOf(part));
-      part = [];
-    }
-    part.push(report);
-  }
-  return part.length > 0 ? [...bodies, blobOf(part)] : bodies;
+/** The token is in the body: a beacon has no headers. */
+function bodyOf(reports: readonly Report[]) {
+  return { ...(session.token ? { session: session.token } : {}), reports };
 }
 
 /** Reports failed calls of the API, by status, for the slice whose screen is shown. */

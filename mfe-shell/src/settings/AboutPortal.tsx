@@ -14,7 +14,6 @@ import classes from './AboutPortal.module.css';
 interface Part {
   name: string;
   version: string;
-  /** The address of its code. */
   from: string;
   note: string;
 }

@@ -6,7 +6,7 @@ interface NumberFieldProps {
   hint: string;
   error: string | undefined;
   /** The currency, if it is an amount. */
-  prefix?: string;
+  prefix?: string | undefined;
   value: string;
   onChange: (value: string) => void;
 }
@@ -18,7 +18,7 @@ export function NumberField({ label, hint, error, prefix, value, onChange }: Num
       {(control) => (
         <Input
           {...control}
-          {...(prefix ? { prefix } : {})}
+          prefix={prefix}
           status={error ? 'error' : ''}
           inputMode="numeric"
           autoComplete="off"

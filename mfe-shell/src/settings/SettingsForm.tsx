@@ -15,9 +15,8 @@ import { Button, Note, PageHeader } from 'mfe-kit/ui';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { focusHeading } from '../navigation/useHeadingFocus';
 import { AboutPortal } from './AboutPortal';
-import { DisbursementCard } from './DisbursementCard';
-import { GeneralCard } from './GeneralCard';
 import { LeaveDialog } from './LeaveDialog';
+import { SettingsCards } from './SettingsCards';
 import { settingsQuery } from './settings-query';
 import { settingsTexts } from './settings-texts';
 import classes from './SettingsPage.module.css';
@@ -27,7 +26,6 @@ type Preferences = Schema<'Preferences'>;
 
 const FIELDS = ['time_zone', 'session_minutes', 'maximum_amount', 'retry_attempts'] as const;
 
-/** The settings, which are saved together. */
 export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own: Preferences }) {
   const texts = settingsTexts();
   // Only values that are changed here: all others follow changes that are made elsewhere.
@@ -96,14 +94,6 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
     if (refusedField) save.reset();
   }
 
-  const rulesProps = {
-    typed,
-    errors,
-    onRulesChange: (changes: Partial<TypedRules>) => {
-      forgetRefusal();
-      setChangedRules((before) => ({ ...before, ...changes }));
-    },
-  };
   return (
     <>
       <PageHeader
@@ -121,16 +111,20 @@ export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own
             <p>{failed}</p>
           </Note>
         ) : null}
-        <GeneralCard
-          {...rulesProps}
+        <SettingsCards
+          typed={typed}
           longest={longest}
           preferences={preferences}
+          errors={errors}
+          onRulesChange={(changes) => {
+            forgetRefusal();
+            setChangedRules((before) => ({ ...before, ...changes }));
+          }}
           onPreferencesChange={(changes) => {
             forgetRefusal();
             setChangedOwn((before) => ({ ...before, ...changes }));
           }}
         />
-        <DisbursementCard {...rulesProps} />
         <AboutPortal />
       </div>
       <LeaveDialog isChanged={isChanged} />

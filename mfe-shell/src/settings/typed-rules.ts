@@ -2,7 +2,6 @@ import { type Schema, wholeNumberIn } from 'mfe-kit';
 import { groupedAmount } from './grouped-amount';
 import type { SettingsTexts } from './settings-texts';
 
-/** The rules as typed, by their names in the contract. */
 export interface TypedRules {
   session_minutes: string;
   maximum_amount: string;
@@ -11,7 +10,6 @@ export interface TypedRules {
   auto_retry: boolean;
 }
 
-/** The error messages, by the field that each is about. */
 export type SettingsErrors = Partial<
   Record<'time_zone' | 'session_minutes' | 'maximum_amount' | 'retry_attempts', string>
 >;

@@ -9,7 +9,6 @@ import { SliceFailed } from './SliceFailed';
 
 interface SliceBoundaryProps {
   name: string;
-  /** The page's path; a change tries again. */
   pathname: string;
   children: ReactNode;
 }

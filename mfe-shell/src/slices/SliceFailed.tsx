@@ -13,7 +13,6 @@ import classes from './SliceFailed.module.css';
 interface SliceFailedProps {
   name: string;
   error: Error;
-  /** Loads the slice again. */
   onRetry: () => void;
 }
 

@@ -27,12 +27,10 @@ const NOTHING: Brought = { screens: [], menu: [], failures: {} };
 /** The screens, menu entries and advice of the last list; if no list can be read, those of the last visit. */
 export const brought = storeOf<Brought>(NOTHING);
 
-/** For components: what the live slices bring. */
 export function useBrought(): Brought {
   return useSyncExternalStore(brought.subscribe, brought.get);
 }
 
-/** Called with every list that was read. */
 export function setBrought({ slices }: SliceList): void {
   const all = Object.entries(slices);
   const next: Brought = {
@@ -53,7 +51,6 @@ export function restoreBrought(): void {
   if (stored && brought.get() === NOTHING) brought.set(stored);
 }
 
-/** The screen of an address, if a live slice brings it. */
 export function screenAt(pathname: string): BroughtScreen | undefined {
   return brought.get().screens.find(({ path }) => matchPath(path, pathname));
 }

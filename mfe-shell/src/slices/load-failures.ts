@@ -26,14 +26,12 @@ export async function reasonFor(error: unknown, files: readonly string[]): Promi
 async function isChanged(address: string): Promise<boolean> {
   const integrity = integrities.get(address);
   if (!integrity) return false;
-  const isRead = (init: RequestInit) => {
-    const read = fetch(address, { ...init, cache: 'no-cache' }).then(
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const isRead = (init: RequestInit) =>
+    fetch(address, { ...init, cache: 'no-cache', signal }).then(
       ({ ok }) => ok,
       () => false,
     );
-    const tooLate = new Promise<false>((resolve) => setTimeout(() => resolve(false), PATIENCE_MS));
-    return Promise.race([read, tooLate]);
-  };
   const [isPublished, isThere] = await Promise.all([isRead({ integrity }), isRead({})]);
   return isThere && !isPublished;
 }

@@ -6,16 +6,12 @@ import { type Report, report } from '../reports/report';
 import { screenAt } from './brought';
 import { readSliceList, requestSliceList } from './slice-list';
 
-/** Milliseconds before each retry. */
 const BACK_OFF_MS = [300, 900];
 
-/** The result of loading a slice on this page. */
 export interface LoadedSlice {
-  /** The build that was live. */
   live: SliceBuild;
   /** The build in use: the live one or, when that failed, the previous one; `null` when both failed. */
   used: SliceBuild | null;
-  /** Why the live build is not in use. */
   failure: string | null;
 }
 
@@ -23,7 +19,6 @@ const loaded = new Map<string, LoadedSlice>();
 const slices = new Map<string, Promise<Slice>>();
 const failed = new Set<string>();
 
-/** No build of a slice could be loaded. */
 export class SliceFailure extends Error {
   override readonly name = 'SliceFailure';
   readonly slice: string;
@@ -51,7 +46,6 @@ export function loadSlice(name: string): Promise<Slice> {
   return promise;
 }
 
-/** The result of loading each requested slice, by name. */
 export function loadedSlices(): ReadonlyMap<string, LoadedSlice> {
   return loaded;
 }

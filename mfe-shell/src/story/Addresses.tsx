@@ -2,12 +2,11 @@ import { CopyButton } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
 import classes from './StoryCard.module.css';
 
-/** Addresses at which somebody enters the sandbox. */
 export function Addresses({ title, text, children }: { title: string; text: string; children: ReactNode }) {
   return (
     <div className={classes.invitations}>
       <h3>{title}</h3>
-      <p className={classes.text}>{text}</p>
+      <p className="detail">{text}</p>
       <ul role="list">{children}</ul>
     </div>
   );
@@ -16,7 +15,6 @@ export function Addresses({ title, text, children }: { title: string; text: stri
 interface AddressProps {
   name: string;
   url: string;
-  /** The label of the button that copies it. */
   copy: string;
 }
 
@@ -25,7 +23,7 @@ export function Address({ name, url, copy }: AddressProps) {
     <li>
       <span>
         {name}
-        <span className={classes.address}>{url}</span>
+        <span className={`detail ${classes.address}`}>{url}</span>
       </span>
       <CopyButton text={url} label={copy} />
     </li>

@@ -25,7 +25,7 @@ export function AgainDialog({ isOpen, again, onClose }: AgainDialogProps) {
 
   return (
     <dialog
-      className={classes.dialog}
+      className={`raised ${classes.dialog}`}
       ref={dialog}
       aria-labelledby={id}
       onClose={() => {

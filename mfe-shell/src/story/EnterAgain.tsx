@@ -1,6 +1,5 @@
-import { useRef } from 'react';
 import { Link, useLocation } from 'react-router';
-import { useHeight } from '../layout/useHeight';
+import { storyHeight } from '../layout/told-height';
 import { tabStorage } from '../tab-storage';
 import { ENTRY_CODE } from './open-session';
 import classes from './StoryCard.module.css';
@@ -10,14 +9,9 @@ import { storyTexts } from './story-texts';
 export default function EnterAgain() {
   const { pathname } = useLocation();
   const code = tabStorage.read(ENTRY_CODE);
-  return typeof code === 'string' && pathname !== '/enter' ? <Again code={code} /> : null;
-}
-
-function Again({ code }: { code: string }) {
-  const part = useRef<HTMLParagraphElement>(null);
-  useHeight(part, '--story');
+  if (typeof code !== 'string' || pathname === '/enter') return null;
   return (
-    <p className={`${classes.card} ${classes.notice}`} ref={part}>
+    <p className={`raised ${classes.card} ${classes.notice}`} ref={storyHeight}>
       <Link to={`/enter#${code}`}>{storyTexts().enterAgain}</Link>
     </p>
   );

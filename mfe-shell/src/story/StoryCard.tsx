@@ -3,7 +3,7 @@ import { formatDateTime, notify, queryClient, type Schema, storage } from 'mfe-k
 import { Button, Icon, Note, Unseen } from 'mfe-kit/ui';
 import { type ComponentProps, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
-import { useHeight } from '../layout/useHeight';
+import { storyHeight } from '../layout/told-height';
 import { Address, Addresses } from './Addresses';
 import { AgainDialog } from './AgainDialog';
 import { beginAgain } from './open-session';
@@ -44,12 +44,9 @@ function Told() {
   return isError ? <Notice sentence={texts.notRead} /> : null;
 }
 
-/** What is said in place of the card. */
 function Notice({ sentence }: { sentence: string }) {
-  const part = useRef<HTMLParagraphElement>(null);
-  useHeight(part, '--story');
   return (
-    <p className={`${classes.card} ${classes.failure}`} role="status" ref={part}>
+    <p className={`raised ${classes.card} ${classes.failure}`} role="status" ref={storyHeight}>
       {sentence}
     </p>
   );
@@ -67,7 +64,6 @@ function Card({ told, isOutdated, again }: CardProps) {
   const texts = storyTexts();
   const [isFolded, setFolded] = useState(() => storage.get(FOLDED) === 'true');
   const [isAsking, setAsking] = useState(false);
-  const card = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const id = useId();
   const stepsDone = useStepsDone(story);
@@ -75,7 +71,6 @@ function Card({ told, isOutdated, again }: CardProps) {
   useEffect(() => {
     if (stepsDone) void queryClient.invalidateQueries();
   }, [stepsDone]);
-  useHeight(card, '--story');
 
   const at = story.steps.findIndex(({ state }) => state === 'next');
   const next = useMutation({ mutationFn: () => goOn(at) });
@@ -109,7 +104,7 @@ function Card({ told, isOutdated, again }: CardProps) {
   }
 
   return (
-    <section className={classes.card} aria-label={texts.story} ref={card}>
+    <section className={`raised ${classes.card}`} aria-label={texts.story} ref={storyHeight}>
       <button
         type="button"
         className={classes.toggle}
@@ -124,7 +119,7 @@ function Card({ told, isOutdated, again }: CardProps) {
         <h2 ref={heading} tabIndex={-1}>
           {story.title}
         </h2>
-        {story.text ? <p className={classes.text}>{story.text}</p> : null}
+        {story.text ? <p className="detail">{story.text}</p> : null}
         {isOutdated ? <p className={classes.failure}>{texts.notRead}</p> : null}
         <StorySteps
           steps={story.steps}
@@ -141,7 +136,7 @@ function Card({ told, isOutdated, again }: CardProps) {
             <p>{storyFailure(mutation.error)}</p>
           </Note>
         ))}
-        {ends_at ? <p className={classes.text}>{texts.endsAt(formatDateTime(ends_at))}</p> : null}
+        {ends_at ? <p className="detail">{texts.endsAt(formatDateTime(ends_at))}</p> : null}
         <div className={classes.acts}>
           {may_keep ? (
             <Button size="small" ref={passOn} loading={keeping.isPending} onClick={() => act(keeping)}>

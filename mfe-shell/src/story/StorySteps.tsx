@@ -10,7 +10,6 @@ interface StoryStepsProps {
   act: ReactNode;
 }
 
-/** The steps of a story; the next one says what it waits for. */
 export function StorySteps({ steps, act }: StoryStepsProps) {
   const texts = storyTexts();
   const next = useRef<HTMLLIElement>(null);
@@ -32,9 +31,9 @@ export function StorySteps({ steps, act }: StoryStepsProps) {
             </span>
             <div>
               <strong>{say}</strong>
-              {does ? <p className={classes.text}>{does}</p> : null}
+              {does ? <p className="detail">{does}</p> : null}
               {found.map((sentence, at) => (
-                <p key={at} className={classes.text}>
+                <p key={at} className="detail">
                   {sentence}
                 </p>
               ))}

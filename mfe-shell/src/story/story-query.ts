@@ -31,7 +31,6 @@ export async function goOn(step: number): Promise<void> {
   void queryClient.invalidateQueries();
 }
 
-/** Keeps the sandbox for 7 days. */
 export function keep(): Promise<void> {
   return change(api.POST('/story/keep'));
 }

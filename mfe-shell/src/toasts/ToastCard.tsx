@@ -14,13 +14,11 @@ const ICONS: Record<Toast['type'], IconName> = {
 
 interface ToastCardProps {
   toast: Toast;
-  /** `true` while its timer is paused. */
   isHeld: boolean;
   onTimeOver: () => void;
   onDismiss: () => void;
 }
 
-/** One toast with its timer. */
 export function ToastCard({ toast, isHeld, onTimeOver, onDismiss }: ToastCardProps) {
   const { type, message, duration } = toast;
   const left = useRef(duration);
@@ -37,7 +35,7 @@ export function ToastCard({ toast, isHeld, onTimeOver, onDismiss }: ToastCardPro
   }, [isHeld, duration]);
 
   return (
-    <div className={`${classes.toast} ${classes[type]}`}>
+    <div className={`raised ${classes.toast} ${classes[type]}`}>
       <Icon name={ICONS[type]} />
       <span>{message}</span>
       <button

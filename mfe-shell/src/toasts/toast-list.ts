@@ -1,6 +1,5 @@
 import type { ShowNotification } from 'mfe-kit';
 
-/** A notification on the page. */
 export interface Toast {
   /** Unique, and new for a replacement, whose timer starts again. */
   id: number;

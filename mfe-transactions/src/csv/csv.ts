@@ -20,7 +20,6 @@ export function csvTime(time: string, timeZone = portalSettings().timeZone): str
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(at);
 }
 
-/** Has the browser save rows as a file. */
 export function saveCsv(name: string, rows: readonly (readonly (string | number)[])[]): void {
   // Excel reads UTF-8 by the mark at its start only.
   saveFile(name, new Blob(['\ufeff', csvOf(rows)], { type: 'text/csv;charset=utf-8' }));

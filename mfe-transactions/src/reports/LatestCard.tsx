@@ -7,7 +7,6 @@ import { customerName, reasonOf, type Transaction, transactionFrom } from '../tr
 import { transactionsTexts } from '../transactions-texts';
 import type { Report } from './report';
 import { reportsTexts } from './reports-texts';
-import classes from './ReportsPage.module.css';
 
 /** The latest payouts of the period. */
 export function LatestCard({ report }: { report: Report }) {
@@ -19,10 +18,15 @@ export function LatestCard({ report }: { report: Report }) {
       {latest.length === 0 ? (
         <EmptyState title={texts.noLatest} />
       ) : (
-        <DataTable label={title} columns={columns()} rows={latest} rowKey={({ id }) => id} isDense />
+        <PayoutTable label={title} payouts={latest} />
       )}
     </Card>
   );
+}
+
+/** Payouts, with the agent of each. */
+export function PayoutTable({ label, payouts }: { label: string; payouts: readonly Transaction[] }) {
+  return <DataTable label={label} columns={columns()} rows={payouts} rowKey={({ id }) => id} isDense />;
 }
 
 function columns(): Column<Transaction>[] {
@@ -48,7 +52,7 @@ function columns(): Column<Transaction>[] {
       title: texts.columns.amount,
       align: 'right',
       narrow: 'amount',
-      cell: ({ amount }) => <span className={classes.amount}>{formatMoney(amount)}</span>,
+      cell: ({ amount }) => formatMoney(amount),
     },
     {
       key: 'status',

@@ -13,17 +13,14 @@ declare module 'react' {
 export interface Bar {
   /** For the axis. */
   short: string;
-  /** Names the bar. */
   long: string;
   values: Record<Outcome, number | null>;
 }
 
 interface OutcomeChartProps {
-  /** Names the chart. */
   label: string;
   /** The name of the slider's choice, such as 'Day shown above'. */
   sliderLabel: string;
-  /** The outcomes that are shown, with their names. */
   outcomes: readonly (readonly [Outcome, string])[];
   bars: readonly Bar[];
   format: (value: number | null) => string;

@@ -1,44 +1,33 @@
 import { formatMoney, formatNumber, language } from 'mfe-kit';
-import { Icon } from 'mfe-kit/ui';
+import { Icon, type IconName } from 'mfe-kit/ui';
 import { Figure, Figures } from 'mfe-kit/ui-data';
 import { formatPercent, type Report } from './report';
 import { reportsTexts } from './reports-texts';
 
-/** The figures of the period, each with its change. */
 export function ReportFigures({ report: { figures, change } }: { report: Report }) {
   const texts = reportsTexts();
+  const figure = (name: keyof typeof change, icon: IconName, title: string, value: string) => (
+    <Figure
+      icon={icon}
+      title={title}
+      value={value}
+      note={<Change by={change[name]} inPoints={name === 'success_rate'} />}
+    />
+  );
+  const { total_disbursed, total_transactions, average_disbursement, success_rate } = figures;
+  const rate = success_rate === null ? texts.none : formatPercent(success_rate);
   return (
     <Figures>
-      <Figure
-        icon="money"
-        title={texts.totalDisbursed}
-        value={formatMoney(figures.total_disbursed)}
-        note={<Change by={change.total_disbursed} />}
-      />
-      <Figure
-        icon="transfer"
-        title={texts.totalTransactions}
-        value={formatNumber(figures.total_transactions)}
-        note={<Change by={change.total_transactions} />}
-      />
-      <Figure
-        icon="chart"
-        title={texts.averageDisbursement}
-        value={formatMoney(figures.average_disbursement)}
-        note={<Change by={change.average_disbursement} />}
-      />
-      <Figure
-        icon="success"
-        title={texts.successRate}
-        value={figures.success_rate === null ? texts.none : formatPercent(figures.success_rate)}
-        note={<Change by={change.success_rate} inPoints />}
-      />
+      {figure('total_disbursed', 'money', texts.totalDisbursed, formatMoney(total_disbursed))}
+      {figure('total_transactions', 'transfer', texts.totalTransactions, formatNumber(total_transactions))}
+      {figure('average_disbursement', 'chart', texts.averageDisbursement, formatMoney(average_disbursement))}
+      {figure('success_rate', 'success', texts.successRate, rate)}
     </Figures>
   );
 }
 
 /** The change against the period before, in percent, or in percentage points. */
-function Change({ by, inPoints = false }: { by: number | null; inPoints?: boolean }) {
+function Change({ by, inPoints }: { by: number | null; inPoints: boolean }) {
   const texts = reportsTexts();
   if (by === null) return texts.noComparison;
   const number = new Intl.NumberFormat(language.locale, {

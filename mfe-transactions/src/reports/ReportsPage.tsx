@@ -1,55 +1,16 @@
-import { formatDate, formatMoney, isLive } from 'mfe-kit';
-import { Button, Card, Icon, PageHeader, StatusTag } from 'mfe-kit/ui';
-import { type Column, DataTable, Figure, Figures, Person, Select } from 'mfe-kit/ui-data';
+import { isLive } from 'mfe-kit';
+import { Button, Card, Icon, PageHeader } from 'mfe-kit/ui';
+import { Figure, Figures, Select } from 'mfe-kit/ui-data';
 import { lazy } from 'react';
-import { TONES } from '../transaction/status';
-import { transactionsTexts } from '../transactions-texts';
+import { PayoutTable } from './LatestCard';
+import { reportsTexts } from './reports-texts';
 import classes from './ReportsPage.module.css';
-import { SAMPLE_ACTIVITY, SAMPLE_FIGURES, type SampleActivity } from './sample-report';
+import { SAMPLE_ACTIVITY, SAMPLE_FIGURES } from './sample-report';
 
 const LiveReports = lazy(() => import('./LiveReports'));
 
-const PERIODS = [
-  { value: 'today', label: 'Today' },
-  { value: 'week', label: 'This Week' },
-  { value: 'month', label: 'This Month' },
-  { value: 'quarter', label: 'This Quarter' },
-  { value: 'year', label: 'This Year' },
-];
-
-const TYPES = [
-  { value: 'disbursements', label: 'Disbursements' },
-  { value: 'transactions', label: 'Transactions' },
-  { value: 'performance', label: 'Performance' },
-];
-
-const COLUMNS: Column<SampleActivity>[] = [
-  {
-    key: 'date',
-    title: 'Date',
-    cell: ({ date }) => <time dateTime={date}>{formatDate(date)}</time>,
-  },
-  {
-    key: 'transaction',
-    title: 'Transaction',
-    narrow: 'who',
-    cell: ({ customer }) => <Person name={customer} details={['Disbursement']} />,
-  },
-  {
-    key: 'amount',
-    title: 'Amount',
-    align: 'right',
-    narrow: 'amount',
-    cell: ({ amount }) => <span className={classes.amount}>{formatMoney(amount)}</span>,
-  },
-  {
-    key: 'status',
-    title: 'Status',
-    narrow: 'plain',
-    cell: ({ status }) => <StatusTag tone={TONES[status]}>{transactionsTexts().statuses[status]}</StatusTag>,
-  },
-  { key: 'agent', title: 'Agent', cell: ({ agent }) => agent },
-];
+const optionsOf = (names: Record<string, string>) =>
+  Object.entries(names).map(([value, label]) => ({ value, label }));
 
 /** Reports; where the screens are specified, or the provider has none, with sample figures. */
 export default function ReportsPage() {
@@ -58,6 +19,7 @@ export default function ReportsPage() {
 
 /** The controls do nothing (REQ-309 to REQ-320). */
 function SpecifiedReports() {
+  const { periods, types } = reportsTexts();
   return (
     <>
       <PageHeader
@@ -70,8 +32,13 @@ function SpecifiedReports() {
         }
       />
       <div className={classes.choices}>
-        <Select aria-label="Period" virtual={false} options={PERIODS} defaultValue="week" />
-        <Select aria-label="Report type" virtual={false} options={TYPES} defaultValue="disbursements" />
+        <Select aria-label="Period" virtual={false} options={optionsOf(periods)} defaultValue="week" />
+        <Select
+          aria-label="Report type"
+          virtual={false}
+          options={optionsOf(types)}
+          defaultValue="disbursements"
+        />
       </div>
       <Figures>
         {SAMPLE_FIGURES.map(({ title, value, change, icon }) => (
@@ -106,13 +73,7 @@ function SpecifiedReports() {
           </div>
         </Card>
         <Card title="Recent Activity" flush>
-          <DataTable
-            label="Recent Activity"
-            columns={COLUMNS}
-            rows={SAMPLE_ACTIVITY}
-            rowKey={({ id }) => id}
-            isDense
-          />
+          <PayoutTable label="Recent Activity" payouts={SAMPLE_ACTIVITY} />
         </Card>
       </div>
     </>

@@ -10,7 +10,6 @@ interface TrendsCardProps {
   onChoose: (changes: Pick<ReportChoice, 'unit'>) => void;
 }
 
-/** The outcomes of the period by day, week or month. */
 export function TrendsCard({ report, onChoose }: TrendsCardProps) {
   const texts = reportsTexts();
   return (

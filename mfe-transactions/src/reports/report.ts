@@ -129,7 +129,6 @@ export function rowsOf({ series, time_zone }: Report): (string | number)[][] {
   ];
 }
 
-/** Has the browser save the report as a file. */
 export function exportCsv(report: Report): void {
   const day = csvTime(report.to, report.time_zone).slice(0, 10);
   saveCsv(`report-${report.type}-${report.period}-${day}.csv`, rowsOf(report));

@@ -1,5 +1,5 @@
-import type { PayoutStatus } from 'mfe-kit';
 import type { IconName } from 'mfe-kit/ui';
+import { transactionFrom } from '../transaction/transaction';
 
 /** One figure of the report, with its change in percent. */
 interface SampleFigure {
@@ -7,16 +7,6 @@ interface SampleFigure {
   value: string;
   change: string;
   icon: IconName;
-}
-
-/** One sample payout; the amount is in KES. */
-export interface SampleActivity {
-  id: string;
-  date: string;
-  customer: string;
-  amount: number;
-  status: PayoutStatus;
-  agent: string;
 }
 
 /** The sample figures, which do not depend on the page's controls (REQ-313 to REQ-320). */
@@ -27,45 +17,22 @@ export const SAMPLE_FIGURES: readonly SampleFigure[] = [
   { title: 'Success Rate', value: '98.5%', change: '+0.5%', icon: 'success' },
 ];
 
-export const SAMPLE_ACTIVITY: readonly SampleActivity[] = [
-  {
-    id: 'sample-1',
-    date: '2026-11-14T09:30:00.000Z',
-    customer: 'Wanjiku Kamau',
-    amount: 25_000,
-    status: 'success',
-    agent: 'Achieng Otieno',
-  },
-  {
-    id: 'sample-2',
-    date: '2026-11-14T08:05:00.000Z',
-    customer: 'Brian Kiptoo',
-    amount: 75_000,
-    status: 'success',
-    agent: 'Peter Njoroge',
-  },
-  {
-    id: 'sample-3',
-    date: '2026-11-13T13:40:00.000Z',
-    customer: 'Fatuma Hassan',
-    amount: 18_500,
-    status: 'pending',
-    agent: 'Achieng Otieno',
-  },
-  {
-    id: 'sample-4',
-    date: '2026-11-13T10:20:00.000Z',
-    customer: 'Kevin Mwangi',
-    amount: 42_000,
-    status: 'failed',
-    agent: 'Wanjiru Maina',
-  },
-  {
-    id: 'sample-5',
-    date: '2026-11-12T11:15:00.000Z',
-    customer: 'Mercy Chebet',
-    amount: 9_800,
-    status: 'success',
-    agent: 'Peter Njoroge',
-  },
-];
+/** The time, the customer, the amount in KES, the status and the agent of each sample payout. */
+const ACTIVITY = [
+  ['2026-11-14T09:30:00.000Z', 'Wanjiku Kamau', 25_000, 'COMPLETED', 'Achieng Otieno'],
+  ['2026-11-14T08:05:00.000Z', 'Brian Kiptoo', 75_000, 'COMPLETED', 'Peter Njoroge'],
+  ['2026-11-13T13:40:00.000Z', 'Fatuma Hassan', 18_500, 'PENDING', 'Achieng Otieno'],
+  ['2026-11-13T10:20:00.000Z', 'Kevin Mwangi', 42_000, 'FAILED', 'Wanjiru Maina'],
+  ['2026-11-12T11:15:00.000Z', 'Mercy Chebet', 9_800, 'COMPLETED', 'Peter Njoroge'],
+] as const;
+
+export const SAMPLE_ACTIVITY = ACTIVITY.map(([created_at, customer, amount, status, agent]) =>
+  transactionFrom({
+    id: created_at,
+    created_at,
+    customer_first_name: customer,
+    amount,
+    status,
+    user_first_name: agent,
+  }),
+);

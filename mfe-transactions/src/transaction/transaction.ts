@@ -99,12 +99,10 @@ export function reasonOf({ status, errorMessage }: Transaction): string | null {
   return status === 'failed' && errorMessage ? refusalSentences(errorMessage).join(' ') : null;
 }
 
-/** First and last name as one. */
 export function fullName({ firstName, lastName }: Transaction['customer']): string {
   return `${firstName} ${lastName}`.trim();
 }
 
-/** The customer's name as lists show it, or that there is none. */
 export function customerName(transaction: Transaction): string {
   const { missing, unreadable } = transactionsTexts();
   return fullName(transaction.customer) || (isReadable(transaction) ? missing : unreadable);

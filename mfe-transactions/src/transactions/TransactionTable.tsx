@@ -36,7 +36,7 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
     title: texts.amount,
     align: 'right',
     narrow: 'amount',
-    cell: ({ amount }) => <span className={classes.amount}>{formatMoney(amount)}</span>,
+    cell: ({ amount }) => formatMoney(amount),
   },
   {
     key: 'status',
@@ -77,11 +77,9 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
 
 interface TransactionTableProps {
   transactions: readonly Transaction[];
-  /** `true` while they are being fetched again. */
   isBusy: boolean;
 }
 
-/** One page of transactions. */
 export function TransactionTable({ transactions, isBusy }: TransactionTableProps) {
   const texts = transactionsTexts();
   const columns = useMemo(() => columnsOf(texts), [texts]);

@@ -3,7 +3,6 @@ import { csvTime, saveCsv } from '../csv/csv';
 import { fullName, type Transaction } from '../transaction/transaction';
 import { factsOf } from './select-transactions';
 
-/** Has the browser save transactions as a file, one in a row. */
 export function exportTransactions(transactions: readonly Transaction[]): void {
   const day = csvTime(now().toISOString()).slice(0, 10);
   saveCsv(`transactions-${day}.csv`, [

@@ -3,7 +3,6 @@ import { countFilters, type FilteredFacts, type ListFilters, rowFilter } from 'm
 import type { Transaction } from '../transaction/transaction';
 import { transactionsTexts } from '../transactions-texts';
 
-/** The search and filters of the list. */
 export interface TransactionFilter {
   search: string;
   status: PayoutStatus | 'all';
@@ -13,7 +12,6 @@ export interface TransactionFilter {
   filters: ListFilters;
 }
 
-/** The fields of a transaction that the filters use. */
 export function factsOf({ date, amount, approver_name, performedBy }: Transaction): Required<FilteredFacts> {
   const { supervisor, agent } = transactionsTexts();
   return {
@@ -41,7 +39,6 @@ export function selectTransactions(
   );
 }
 
-/** Returns whether a search or filter is active. */
 export function isFiltering({ search, status, type, filters }: TransactionFilter): boolean {
   return search.trim() !== '' || status !== 'all' || type !== 'all' || countFilters(filters) > 0;
 }

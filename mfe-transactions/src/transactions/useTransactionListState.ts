@@ -2,7 +2,6 @@ import { isLive } from 'mfe-kit';
 import { filtersFrom, type ListFilters, NO_FILTERS, useAddressState, writeFilters } from 'mfe-kit/ui-data';
 import type { TransactionFilter } from './select-transactions';
 
-/** The search, filters and page of the list. */
 export interface TransactionListState extends TransactionFilter {
   /** Starts at 1. */
   page: number;
