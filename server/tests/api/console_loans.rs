@@ -113,9 +113,9 @@ async fn an_invalid_loan_is_rejected_and_none_is_approved() {
     422 invalid_request: loan_id and customer_id must have 1 to 64 characters, no slash, and not only dots. Field: "loan_id"
     422 invalid_request: loan_id and customer_id must have 1 to 64 characters, no slash, and not only dots. Field: "loan_id"
     422 invalid_request: loan_id and customer_id must have 1 to 64 characters, no slash, and not only dots. Field: "customer_id"
-    422 invalid_request: "today" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z. Field: "approved_at"
-    422 invalid_request: "0000-01-01T00:00:00+14:00" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z. Field: "approved_at"
-    422 invalid_request: "today" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z. Field: "loan_updated_at"
+    422 invalid_request: The request body is invalid: approved_at: "today" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z at line 1 column 31. Field: "approved_at"
+    422 invalid_request: The request body is invalid: approved_at: "0000-01-01T00:00:00+14:00" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z at line 1 column 51. Field: "approved_at"
+    422 invalid_request: The request body is invalid: loan_updated_at: "today" is not a time in the years 1 to 9998, such as 2026-11-14T09:00:00Z at line 1 column 35. Field: "loan_updated_at"
     422 invalid_request: The request body is invalid: unknown field `amount` Field: "amount"
     "#);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), before);

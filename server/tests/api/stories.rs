@@ -412,7 +412,7 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_the_reason() {
     an act that does nothing
       wrong.yaml:3: steps[0]: act must have one of clock, scenario, fault, end_faults: true, and loan.
     an expectation of nothing
-      wrong.yaml:3: steps[0]: expect must have at least one of record, message, session, and books: true.
+      wrong.yaml:3: steps[0].expect: expect must have at least one of record, message, session, and books: true.
     a loan that is not there
       wrong.yaml:3: No loan of the story has the loan_id L9.
     a loan twice beside one with a longer name

@@ -36,7 +36,6 @@ const CALLS: [(Method, &str); 13] = [
     (Method::POST, "/console/api/story/next"),
 ];
 
-/// The pages that are tools.
 const PAGES: [Page; 5] = [Page::Outbox, Page::Loans, Page::Scenario, Page::Faults, Page::Clock];
 
 /// The forms of the data page that are tools.
@@ -62,7 +61,6 @@ const OWN_PAGES: [Page; 6] =
 /// The forms of the data page that make no sense with another provider.
 const OWN_DATA_FORMS: [&str; 2] = ["reset", "empty"];
 
-/// Refuses calls of the API.
 pub async fn refuse_calls(sandbox: Sandbox, request: Request, next: Next) -> Response {
     let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);

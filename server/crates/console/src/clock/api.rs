@@ -7,7 +7,6 @@ use lending::events::Trail;
 use web::extract::Json;
 use worlds::sandboxes::Sandbox;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new().route("/clock", get(show_clock).put(set_clock).delete(unset_clock))
 }

@@ -19,14 +19,11 @@ use lending::{
 use store::Connection;
 use worlds::sandboxes::Sandbox;
 
-/// The state of the clock.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ClockState {
-    /// The time.
     pub now: UnixMillis,
     /// The offset from the real time, in ms.
     pub offset_ms: i64,
-    /// `true` if the clock is stopped.
     pub frozen: bool,
 }
 
@@ -35,7 +32,6 @@ pub struct ClockState {
 pub struct Change {
     /// The new time, which can be in the past.
     pub now: Option<UnixMillis>,
-    /// The time to move forward.
     pub advance: Option<Duration>,
     /// `true` to stop the clock, `false` to start it.
     pub frozen: Option<bool>,
@@ -63,13 +59,11 @@ impl ClockChange {
     }
 }
 
-/// The current state of the clock.
 pub fn state(sandbox: &Sandbox) -> ClockState {
     ClockState::of(sandbox.clock.setting(), sandbox.clock.unset_now())
 }
 
 impl ClockState {
-    /// The state of a clock with `setting` at the real time `real`.
     fn of(setting: Setting, real: UnixMillis) -> Self {
         let Setting { offset_ms, frozen_at } = setting;
         let now = frozen_at.unwrap_or(UnixMillis(real.0.saturating_add(offset_ms)));

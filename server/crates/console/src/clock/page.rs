@@ -22,7 +22,6 @@ const SUCCESS: SuccessMessages = &[
     ("real", "The clock shows the real time again."),
 ];
 
-/// Common steps.
 const STEPS: [(&str, &str); 5] =
     [("90s", "90 seconds"), ("15m", "15 minutes"), ("1h", "1 hour"), ("1d", "1 day"), ("30d", "30 days")];
 

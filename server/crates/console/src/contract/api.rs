@@ -6,7 +6,6 @@ use super::report;
 use provider::Report;
 use worlds::sandboxes::Sandbox;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new().route("/contract", get(differences))
 }

@@ -83,22 +83,22 @@ fn listed(found: Vec<Found>) -> AnyView {
             Side::Request => "in the request",
             Side::Answer => "in the answer",
         };
-        view! {
-            <tr>
-                <td>
-                    <b class="path">{found.operation}</b>
-                    <span class="second path">{found.place}" "{side}</span>
-                    <span class="second">{found.text}</span>
-                    {example}
-                </td>
-                <td class="more" data-label="Difference">{tag(tone, in_words(found.kind))}</td>
-                <td class="right num">{number(found.count)}</td>
-                <td class="more" data-label="First">{timestamp(found.first)}</td>
-                <td class="more" data-label="Last">{timestamp(found.last)}</td>
-            </tr>
-        }
+        cells![
+            view! {
+                <b class="path">{found.operation}</b>
+                <span class="second path">{found.place}" "{side}</span>
+                <span class="second">{found.text}</span>
+                {example}
+            },
+            tag(tone, in_words(found.kind)),
+            number(found.count),
+            timestamp(found.first),
+            timestamp(found.last),
+        ]
     });
-    table([Left("Operation, place"), Left("Difference"), Right("Count"), Left("First"), Left("Last")], rows)
+    let columns =
+        [first("Operation, place"), left("Difference"), beside("Count"), left("First"), left("Last")];
+    table(columns, rows)
 }
 
 fn in_words(kind: DifferenceKind) -> &'static str {

@@ -20,7 +20,6 @@ use lending::{
 use web::extract::{Optional, Path};
 use worlds::sandboxes::Sandbox;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new()
         .route("/data/reset", post(reset))

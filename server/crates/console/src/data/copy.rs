@@ -10,12 +10,9 @@ use lending::{
 };
 use store::{Connection, Database, query, query_scalar, rows, server_lease};
 
-/// The amount of copied data.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
-    /// The number of tables.
     pub tables: usize,
-    /// The number of rows.
     pub rows: i64,
     /// `true` if a server runs on the source, or was killed less than 30 s ago.
     pub is_source_held: bool,

@@ -11,7 +11,6 @@ pub use reset::{Start, reset, reset_and};
 
 use store::{Connection, query};
 
-/// A table and its statements.
 struct Table {
     name: &'static str,
     select: &'static str,

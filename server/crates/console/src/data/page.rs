@@ -71,15 +71,14 @@ fn listed(visit: &Visit, snapshots: Vec<Snapshot>) -> AnyView {
             .about(format!("Remove {name}"))
             .confirm(format!("Remove {name}?"), "It can no longer be restored.")
             .field("name", name.clone());
-        view! {
-            <tr>
-                <td><b>{name}</b></td>
-                <td class="more" data-label="Saved">{timestamp(saved_at)}</td>
-                <td class="act"><div class="row">{visit.sandbox.settings.allows_tools().then(|| visit.button(restore))}{visit.button(remove)}</div></td>
-            </tr>
-        }
+        let restore = visit.sandbox.settings.allows_tools().then(|| visit.button(restore));
+        cells![
+            view! { <b>{name}</b> },
+            timestamp(saved_at),
+            view! { <div class="row">{restore}{visit.button(remove)}</div> },
+        ]
     });
-    table([Left("Name"), Left("Saved"), Hidden("Actions")], rows)
+    table([first("Name"), left("Saved"), actions()], rows)
 }
 
 fn reset_form(visit: &Visit) -> AnyView {

@@ -18,11 +18,9 @@ use worlds::sandboxes::Sandbox;
 /// The state after a reset. Equal values give the same loans and records, ids included.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
-    /// The data.
     pub world: demo::DemoData,
     /// The time of the clock, which dates are relative to; `None` for the real time.
     pub now: Option<UnixMillis>,
-    /// `true` if the clock is stopped.
     pub is_frozen: bool,
 }
 

@@ -26,21 +26,14 @@ const OF_A_SANDBOX: Bound = Bound { count: 20, mib: 64 };
 /// A snapshot, without its content.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct Snapshot {
-    /// Its name.
     pub name: String,
-    /// When it was last saved.
     pub saved_at: UnixMillis,
 }
 
-/// A valid name for a snapshot.
 #[derive(Clone, Debug)]
 pub struct Name(String);
 
 impl Name {
-    /// Parses a name.
-    ///
-    /// # Errors
-    /// [`Failure::BadValue`].
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let is_name = (1..=64).contains(&text.len())
@@ -148,7 +141,6 @@ impl Credentials {
         Ok(Self { sessions, codes })
     }
 
-    /// Ends all sessions and codes but these.
     async fn end_others(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         query(END_OTHER_SESSIONS).bind(listed(self.sessions)).execute(&mut *connection).await?;
         let code = |(id, wrong_tries)| json!({ "id": id, "wrong_tries": wrong_tries });
@@ -164,9 +156,6 @@ const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AN
 
 /// Replaces all data with the snapshot `name`, including the clock and the faults. Running payouts are cut
 /// off, on every server, because the generation of the data changes. Sessions and codes that have ended since stay so.
-///
-/// # Errors
-/// [`ConsoleRefusal::SnapshotNotFound`].
 pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
     let entry = Entry::of(EventKind::SnapshotRestored).about(&name.0);
     trail
@@ -198,10 +187,6 @@ pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(),
 
 const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";
 
-/// Removes snapshot `name`.
-///
-/// # Errors
-/// [`ConsoleRefusal::SnapshotNotFound`].
 pub async fn remove(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
     let entry = Entry::of(EventKind::SnapshotRemoved).about(&name.0);
     trail

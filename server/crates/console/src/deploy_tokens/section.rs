@@ -8,7 +8,6 @@ use base::{clock::UnixMillis, error::Failure};
 use slices::deploy::{self, AddedToken, DeployToken, EXPIRES_IN, NAME, NewToken};
 use worlds::sandboxes::Access;
 
-/// The forms.
 pub const ADD: &str = "add-token";
 pub const REVOKE: &str = "revoke-token";
 
@@ -60,10 +59,10 @@ fn listed(visit: &Visit, all: Vec<DeployToken>) -> AnyView {
     }
     let now = visit.sandbox.clock.unset_now();
     let rows = all.into_iter().map(|token| row(visit, token, now));
-    table([Left("Slice"), Left("Token"), Left("Valid until"), Left("Last used"), Hidden("Actions")], rows)
+    table([first("Slice"), left("Token"), left("Valid until"), left("Last used"), actions()], rows)
 }
 
-fn row(visit: &Visit, token: DeployToken, now: UnixMillis) -> AnyView {
+fn row(visit: &Visit, token: DeployToken, now: UnixMillis) -> [AnyView; 5] {
     let DeployToken { slice, name, expires_at, last_used_at, .. } = token;
     let expired = (expires_at <= now).then(|| tag(Tone::Bad, "Expired"));
     let used = last_used_at.map_or_else(|| view! { "Never" }.into_any(), timestamp);
@@ -75,16 +74,13 @@ fn row(visit: &Visit, token: DeployToken, now: UnixMillis) -> AnyView {
             .field("slice", slice.clone())
             .field("name", name.clone()),
     );
-    view! {
-        <tr>
-            <td><b>{slice}</b></td>
-            <td class="more" data-label="Token">{name}</td>
-            <td class="more" data-label="Valid until">{timestamp(expires_at)}" "{expired}</td>
-            <td class="more" data-label="Last used">{used}</td>
-            <td class="act"><div class="row">{revoke}</div></td>
-        </tr>
-    }
-    .into_any()
+    cells![
+        view! { <b>{slice}</b> },
+        name,
+        view! { {timestamp(expires_at)}" "{expired} },
+        used,
+        view! { <div class="row">{revoke}</div> },
+    ]
 }
 
 fn add_form(visit: &Visit) -> AnyView {

@@ -35,7 +35,6 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// Adds the headers that all pages have in common.
 pub async fn add_security_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -44,7 +43,6 @@ pub async fn add_security_headers(request: Request, next: Next) -> Response {
     response
 }
 
-/// Signs in with the token from the form.
 pub async fn sign_in(sandbox: Sandbox, address: ClientAddress, headers: HeaderMap, body: Body) -> Response {
     let sent = form_fields(&headers, body).await;
     let requested_page = requested_address(sent.text("page"));
@@ -187,7 +185,6 @@ pub async fn sign_out(
     }
 }
 
-/// Redirects `/console/` to `/console`.
 pub async fn redirect_to_overview() -> Response {
     see_other(Page::Overview.address())
 }

@@ -6,10 +6,8 @@ use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, Database, query, query_scalar};
 use worlds::sandboxes::Sandbox;
 
-/// Prefix of tickets.
 const PREFIX: &str = "ticket-";
 
-/// Lifetime of a ticket.
 const LIFETIME: Duration = Duration::from_mins(1);
 
 const ISSUE: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, 0)";

@@ -8,10 +8,8 @@ use lending::events::{self, Event};
 use web::extract::Query;
 use worlds::sandboxes::Sandbox;
 
-/// Default number of events.
 const DEFAULT_LIMIT: u32 = 100;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new().route("/events", get(search_events))
 }

@@ -9,7 +9,6 @@ use lending::{
     events::{EventFilter, EventKind},
 };
 
-/// Maximum number of events in one answer.
 pub(super) const MAX_LIMIT: u32 = 1000;
 
 /// The given filters; an empty one matches every event.
@@ -28,15 +27,11 @@ pub(super) struct GivenFilter {
     pub until: String,
     /// The id of an event: only older events match.
     pub before: String,
-    /// The maximum number of events.
     pub limit: String,
 }
 
 impl GivenFilter {
     /// The filter, with `limit` unless one is given.
-    ///
-    /// # Errors
-    /// [`base::error::Failure::BadParameter`].
     pub fn checked(self, limit: u32, fingerprints: &Fingerprints) -> Result<EventFilter, FieldError> {
         let Self { kind, who, address, since, until, before, limit: given_limit } = self;
         let who = email::of_query(who);

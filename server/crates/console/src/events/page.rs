@@ -11,7 +11,6 @@ use lending::events::{self, Event, EventKind};
 const PAGE_SIZE: u32 = 100;
 const REFRESH_MS: u32 = 2000;
 
-/// The names of the filters.
 const FILTERS: [&str; 5] = ["kind", "who", "address", "since", "until"];
 
 pub async fn show(mut visit: Visit) -> Result<Response, Failure> {
@@ -40,7 +39,6 @@ pub async fn show(mut visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-/// The latest events that match the filters of the query string.
 async fn search(visit: &Visit) -> Result<Vec<Event>, FieldError> {
     let given: GivenFilter = visit.query.parameters(&[&FILTERS[..], &["before"]].concat())?;
     let (since, until) = (visit.filter_time("since")?, visit.filter_time("until")?);
@@ -94,16 +92,14 @@ fn listed(found: Vec<Event>) -> AnyView {
             None => timestamp(event.at),
         };
         let about = event.about.map(|about| view! { <span class="second">"about "{about}</span> });
-        view! {
-            <tr>
-                <td>{tag(tone, event.kind.text())}{details}{times}</td>
-                <td class="more path" data-label="Who">{event.who}{about}</td>
-                <td class="more num" data-label="Address">{event.address.unwrap_or_default()}</td>
-                <td class="more" data-label="Time">{time}</td>
-            </tr>
-        }
+        cells![
+            view! { {tag(tone, event.kind.text())}{details}{times} },
+            view! { {event.who}{about} },
+            event.address.unwrap_or_default(),
+            time,
+        ]
     });
-    table([Left("Event"), Left("Who, about"), Left("Address"), Left("Time")], rows)
+    table([first("Event"), left("Who, about"), digits("Address"), left("Time")], rows)
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use worlds::sandboxes::Sandbox;
 /// The author of acts by programs: all have the same token.
 const OPERATOR: &str = "operator";
 
-/// Attaches the trail to a call or a form.
 pub async fn attach(
     sandbox: Sandbox,
     ClientAddress(address): ClientAddress,

@@ -14,7 +14,6 @@ use worlds::{
     sandboxes::Sandbox,
 };
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new()
         .route("/faults", get(list_faults).post(add_fault).delete(remove_faults))

@@ -25,7 +25,6 @@ const KINDS: [(&str, &str); 6] = [
     ("malformed", "Return invalid JSON"),
 ];
 
-/// Suggested paths.
 const PATHS: [&str; 8] = [
     "/api/v1/disbursements/pending",
     "/api/v1/disbursements/*/disburse",
@@ -151,19 +150,17 @@ fn listed(visit: &Visit, faults: Vec<Fault>) -> AnyView {
             .id(format!("remove-{}", fault.id))
             .about(format!("Remove the fault for {} that {effect}", fault.path))
             .field("id", fault.id);
-        view! {
-            <tr>
-                <td>
-                    <b class="path">{fault.method.unwrap_or_else(|| "any".to_owned())}" "{fault.path}</b>
-                    <span class="second">{effect}</span>
-                </td>
-                <td class="more" data-label="Frequency">{frequency}</td>
-                <td class="right num" data-label="hits"><b>{fault.hits}</b></td>
-                <td class="act">{visit.button(remove)}</td>
-            </tr>
-        }
+        cells![
+            view! {
+                <b class="path">{fault.method.unwrap_or_else(|| "any".to_owned())}" "{fault.path}</b>
+                <span class="second">{effect}</span>
+            },
+            frequency,
+            view! { <b>{fault.hits}</b> },
+            visit.button(remove),
+        ]
     });
-    table([Left("Calls"), Left("Frequency"), Right("Hits"), Hidden("Actions")], rows)
+    table([first("Calls"), left("Frequency"), beside("Hits").label("hits"), actions()], rows)
 }
 
 fn add_form(visit: &Visit) -> AnyView {

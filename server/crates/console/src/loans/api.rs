@@ -9,7 +9,6 @@ use lending::{events::Trail, loans::PendingLoan};
 use web::extract::{Object, Optional};
 use worlds::sandboxes::Sandbox;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new().route("/loans", post(approve_loans))
 }

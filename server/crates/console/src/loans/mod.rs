@@ -3,8 +3,6 @@
 pub(super) mod api;
 pub(super) mod page;
 
-use std::str::FromStr;
-
 use serde::{Deserialize, Deserializer};
 
 use base::{
@@ -57,7 +55,7 @@ pub struct GivenLoan {
     pub interest_rate: Option<f64>,
     pub loan_status: Option<String>,
     pub disbursement_status: Option<String>,
-    pub approved_at: Option<String>,
+    pub approved_at: Option<UnixMillis>,
     #[serde(deserialize_with = "nullable")]
     pub approver_id: Option<Option<ApproverId>>,
     #[serde(deserialize_with = "nullable")]
@@ -67,8 +65,8 @@ pub struct GivenLoan {
     pub remaining_balance: Option<Kes>,
     #[serde(deserialize_with = "nullable")]
     pub notes: Option<Option<String>>,
-    pub loan_created_at: Option<String>,
-    pub loan_updated_at: Option<String>,
+    pub loan_created_at: Option<UnixMillis>,
+    pub loan_updated_at: Option<UnixMillis>,
     #[serde(deserialize_with = "nullable")]
     pub term: Option<Option<i64>>,
     #[serde(deserialize_with = "nullable")]
@@ -82,9 +80,6 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(field: D) -> Result<
 }
 
 /// Approves `count` loans with the `given` fields; all other fields are generated as in the demo data.
-///
-/// # Errors
-/// [`Failure::BadField`].
 pub async fn approve(
     sandbox: &Sandbox,
     count: u32,
@@ -122,9 +117,6 @@ pub async fn approve(
 
 impl GivenLoan {
     /// Checks the fields that are given, for `count` loans.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn check(&self, count: u32) -> Result<(), Failure> {
         let wrong = |field, text: &str| Err(Failure::bad_field(field, text));
         if !(1..=MAX_COUNT).contains(&count) {
@@ -173,16 +165,7 @@ impl GivenLoan {
         if self.interest_rate.is_some_and(|percent| !(0.0..=1000.0).contains(&percent)) {
             return wrong("interest_rate", "interest_rate must be between 0 and 1000 percent");
         }
-        self.phone()?;
-        for (field, time) in [
-            ("approved_at", &self.approved_at),
-            ("loan_created_at", &self.loan_created_at),
-            ("loan_updated_at", &self.loan_updated_at),
-        ] {
-            let time = time.as_deref().map(UnixMillis::from_str).transpose();
-            time.map_err(|text| Failure::bad_field(field, text))?;
-        }
-        Ok(())
+        self.phone().map(drop)
     }
 
     fn phone(&self) -> Result<Option<Msisdn>, Failure> {
@@ -193,12 +176,8 @@ impl GivenLoan {
         })
     }
 
-    /// `drawn` with the given fields replaced.
     fn applied_to(&self, drawn: PendingLoan) -> Result<PendingLoan, Failure> {
         let given = self.clone();
-        let time = |given: Option<String>, drawn: UnixMillis| {
-            given.map_or(Ok(drawn), |text| text.parse().map_err(Failure::BadValue))
-        };
         let phone = given.phone()?.map(|phone| phone.as_str().to_owned());
         #[expect(clippy::cast_possible_truncation, reason = "at most 100,000")]
         let interest_rate_bp = given.interest_rate.map(|percent| (percent * 100.0).round() as i64);
@@ -227,7 +206,7 @@ impl GivenLoan {
             risk_level: given.risk_level.unwrap_or(drawn.risk_level),
             total_loan_amount: given.total_loan_amount.unwrap_or(drawn.total_loan_amount),
             interest_rate_bp: interest_rate_bp.unwrap_or(drawn.interest_rate_bp),
-            approved_at: time(given.approved_at, drawn.approved_at)?,
+            approved_at: given.approved_at.unwrap_or(drawn.approved_at),
             approver_id,
             approver_name,
             approver_email,
@@ -236,8 +215,8 @@ impl GivenLoan {
                 .or(given.total_loan_amount)
                 .unwrap_or(drawn.remaining_balance),
             notes: given.notes.unwrap_or(drawn.notes),
-            loan_created_at: time(given.loan_created_at, drawn.loan_created_at)?,
-            loan_updated_at: time(given.loan_updated_at, drawn.loan_updated_at)?,
+            loan_created_at: given.loan_created_at.unwrap_or(drawn.loan_created_at),
+            loan_updated_at: given.loan_updated_at.unwrap_or(drawn.loan_updated_at),
             term: given.term.unwrap_or(drawn.term),
             purpose: given.purpose.unwrap_or(drawn.purpose),
             ..drawn

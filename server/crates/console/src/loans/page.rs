@@ -54,23 +54,18 @@ fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
             DisbursementStatus::Failed => tag(Tone::Bad, "Failed"),
         };
         let notes = loan.notes.map(|notes| view! { <span class="second">{notes}</span> });
-        view! {
-            <tr>
-                <td>
-                    <b><bdi>{loan.customer_first_name}" "{loan.customer_last_name}</bdi></b>
-                    <span class="second num">{loan.customer_phone_number}</span>
-                </td>
-                <td class="right amount num">{kes(loan.total_loan_amount)}</td>
-                <td class="more num" data-label="Loan">
-                    {loan.loan_id.to_string()}
-                    <span class="second">{timestamp(loan.approved_at)}</span>
-                </td>
-                <td class="more" data-label="Payout">{state}{notes}</td>
-            </tr>
-        }
+        cells![
+            view! {
+                <b><bdi>{loan.customer_first_name}" "{loan.customer_last_name}</bdi></b>
+                <span class="second num">{loan.customer_phone_number}</span>
+            },
+            view! { <span class="amount">{kes(loan.total_loan_amount)}</span> },
+            view! { {loan.loan_id.to_string()}<span class="second">{timestamp(loan.approved_at)}</span> },
+            view! { {state}{notes} },
+        ]
     });
-    let heads = [Left("Customer"), Right("Amount"), Left("Loan, approved"), Left("Payout")];
-    view! { {table(heads, rows)}{older_link(Page::Loans, next)} }.into_any()
+    let columns = [first("Customer"), beside("Amount"), digits("Loan, approved"), left("Payout")];
+    view! { {table(columns, rows)}{older_link(Page::Loans, next)} }.into_any()
 }
 
 fn make_form(visit: &Visit) -> AnyView {

@@ -12,7 +12,6 @@ use lending::{
 use web::extract::Query;
 use worlds::sandboxes::Sandbox;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new().route("/outbox", get(messages).delete(empty_outbox))
 }

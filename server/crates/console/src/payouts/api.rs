@@ -13,7 +13,6 @@ use lending::{
 use web::extract::{Optional, Query};
 use worlds::sandboxes::Sandbox;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new().route("/invariant", get(invariant)).route("/payouts", get(records).post(make_payout))
 }

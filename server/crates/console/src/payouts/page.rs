@@ -75,7 +75,6 @@ pub fn audit(invariant: &Invariant) -> AnyView {
     note(tone, role, "invariant", text)
 }
 
-/// The status of a payout as a tag.
 fn state(status: PayoutStatus) -> AnyView {
     match status {
         PayoutStatus::Pending => tag(Tone::Wait, "Pending"),
@@ -92,25 +91,21 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
             view! { <span class="second">{reason}{code}</span> }
         });
         let notes = record.notes.map(|notes| view! { <span class="second">{notes}</span> });
-        view! {
-            <tr>
-                <td>
-                    <b><bdi>{record.customer_first_name}" "{record.customer_last_name}</bdi></b>
-                    <span class="second num">{record.phone}</span>
-                </td>
-                <td class="right amount num">{kes(record.amount)}</td>
-                <td class="more" data-label="State">{state(record.status)}{reason}{notes}</td>
-                <td class="more num" data-label="Reference">
-                    {reference}
-                    <span class="second">{record.loan_id.to_string()}</span>
-                </td>
-                <td class="more" data-label="Started">
-                    <a href=traces::address(&record.id)>{timestamp(record.created_at)}</a>
-                    <span class="second">"by "<bdi>{record.user_first_name}" "{record.user_last_name}</bdi></span>
-                </td>
-            </tr>
-        }
+        cells![
+            view! {
+                <b><bdi>{record.customer_first_name}" "{record.customer_last_name}</bdi></b>
+                <span class="second num">{record.phone}</span>
+            },
+            view! { <span class="amount">{kes(record.amount)}</span> },
+            view! { {state(record.status)}{reason}{notes} },
+            view! { {reference}<span class="second">{record.loan_id.to_string()}</span> },
+            view! {
+                <a href=traces::address(&record.id)>{timestamp(record.created_at)}</a>
+                <span class="second">"by "<bdi>{record.user_first_name}" "{record.user_last_name}</bdi></span>
+            },
+        ]
     });
-    let heads = [Left("Customer"), Right("Amount"), Left("State"), Left("Reference, loan"), Left("Started")];
-    view! { {table(heads, rows)}{older_link(Page::Payouts, next)} }.into_any()
+    let columns =
+        [first("Customer"), beside("Amount"), left("State"), digits("Reference, loan"), left("Started")];
+    view! { {table(columns, rows)}{older_link(Page::Payouts, next)} }.into_any()
 }

@@ -18,14 +18,11 @@ use worlds::sandboxes::Sandbox;
 pub struct GivenPayout {
     pub loan_id: Option<LoanId>,
     pub outcome: Option<Outcome>,
-    pub created_at: Option<String>,
+    pub created_at: Option<UnixMillis>,
     pub user_email: Option<String>,
 }
 
 /// Makes a payout that settled in the past, with its payment in mobile money's books.
-///
-/// # Errors
-/// [`Failure::BadField`], [`lending::payouts::PayoutRefusal::LoanNotFound`], [`lending::payouts::PayoutRefusal::NotApproved`].
 pub async fn make(sandbox: &Sandbox, given: GivenPayout, trail: &Trail) -> Result<Record, Failure> {
     let now = sandbox.clock.now();
     let chance = u64::from_be_bytes(sandbox.randomness.bytes());
@@ -50,8 +47,7 @@ impl GivenPayout {
             }
         };
         let latest = now.minus(demo::ANSWERED_AFTER);
-        let created_at = self.created_at.map(|text| text.parse::<UnixMillis>()).transpose();
-        let created_at = created_at.map_err(|text| Failure::bad_field("created_at", text))?.unwrap_or(latest);
+        let created_at = self.created_at.unwrap_or(latest);
         if created_at > latest {
             let text = "created_at must be at least 2 seconds in the past";
             return Err(Failure::bad_field("created_at", text));

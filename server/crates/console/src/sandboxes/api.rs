@@ -97,7 +97,6 @@ impl NewSandbox {
     }
 }
 
-/// A new sandbox, with its token.
 #[derive(Serialize)]
 struct Shown {
     name: Name,

@@ -51,13 +51,11 @@ async fn shown(
 
 fn listed(visit: &Visit, all: Vec<Listed>) -> AnyView {
     let rows = all.into_iter().map(|sandbox| row(visit, sandbox));
-    table(
-        [Left("Name"), Left("Last used"), Left("Expires"), Right("Calls"), Right("KB"), Hidden("Actions")],
-        rows,
-    )
+    let columns = [first("Name"), left("Last used"), left("Expires"), right("Calls"), right("KB"), actions()];
+    table(columns, rows)
 }
 
-fn row(visit: &Visit, sandbox: Listed) -> AnyView {
+fn row(visit: &Visit, sandbox: Listed) -> [AnyView; 6] {
     let Listed { name, expires_at, last_used_at, calls, size, .. } = sandbox;
     let is_shown = visit.sandbox.name == name;
     let open = (!is_shown).then(|| {
@@ -75,17 +73,14 @@ fn row(visit: &Visit, sandbox: Listed) -> AnyView {
     });
     let never = |at: Option<UnixMillis>| at.map_or_else(|| view! { "–" }.into_any(), timestamp);
     let kilobytes = size.map(|size| number(size / 1000));
-    view! {
-        <tr>
-            <td><b>{name.to_string()}</b>" "{is_shown.then(|| tag(Tone::Good, "This one"))}</td>
-            <td class="more" data-label="Last used">{never(last_used_at)}</td>
-            <td class="more" data-label="Expires">{never(expires_at)}</td>
-            <td class="more right num" data-label="Calls">{number(calls)}</td>
-            <td class="more right num" data-label="KB">{kilobytes}</td>
-            <td class="act"><div class="row">{open}{remove}</div></td>
-        </tr>
-    }
-    .into_any()
+    cells![
+        view! { <b>{name.to_string()}</b>" "{is_shown.then(|| tag(Tone::Good, "This one"))} },
+        never(last_used_at),
+        never(expires_at),
+        number(calls),
+        kilobytes,
+        view! { <div class="row">{open}{remove}</div> },
+    ]
 }
 
 fn make_form(visit: &Visit) -> AnyView {

@@ -11,12 +11,10 @@ use lending::{
 use web::extract::Json;
 use worlds::sandboxes::Sandbox;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new().route("/scenario", get(scenario).put(change_scenario).delete(reset_scenario))
 }
 
-/// A scenario, and all possible values.
 #[derive(Serialize)]
 struct ScenarioAnswer {
     #[serde(flatten)]

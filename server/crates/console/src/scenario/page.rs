@@ -115,17 +115,21 @@ fn settings(visit: &Visit, scenario: &Scenario) -> AnyView {
 fn magic_values() -> AnyView {
     let rows = MAGIC.iter().map(|magic| {
         let code = magic.outcome.result_code().unwrap_or("none");
-        view! {
-            <tr>
-                <td class="num">{magic.phone}</td>
-                <td class="num right">{magic.amount.map_or("any".to_owned(), kes)}</td>
-                <td>{magic.outcome.name().replace('_', " ")}</td>
-                <td class="more" data-label="Result code">{code}</td>
-                <td class="more muted" data-label="">{magic.outcome.text()}</td>
-            </tr>
-        }
+        cells![
+            magic.phone,
+            magic.amount.map_or("any".to_owned(), kes),
+            magic.outcome.name().replace('_', " "),
+            code,
+            magic.outcome.text(),
+        ]
     });
-    let heads = [Left("Phone"), Right("Or amount"), Left("Outcome"), Left("Result code"), Left("Message")];
+    let columns = [
+        first("Phone").class("num"),
+        beside("Or amount"),
+        first("Outcome"),
+        left("Result code"),
+        first("Message").class("more muted"),
+    ];
     let limits = format!(
         "Amounts below {} or above {} are refused too, and so is more than {} a day to one phone. The phone takes \
          precedence over the amount. What the float does not cover is refused, whatever is selected.",
@@ -133,7 +137,7 @@ fn magic_values() -> AnyView {
         kes(MAXIMUM),
         kes(DAILY_LIMIT),
     );
-    let body = view! { {table(heads, rows)}<p class="in muted">{limits}</p> };
+    let body = view! { {table(columns, rows)}<p class="in muted">{limits}</p> };
     card("magic", "Phone numbers and amounts that always select an outcome", body)
 }
 

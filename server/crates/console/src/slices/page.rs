@@ -89,8 +89,7 @@ fn slice_card(visit: &Visit, slice: SliceBuilds, reports: Option<(Traffic, Vec<C
         view! { <p class="in">{rollout::sentence(rollout, live.as_ref())}</p> }
     });
     let rows = builds.into_iter().map(|build| row(visit, &name, live.as_ref(), rollout.as_ref(), build));
-    let heads = [Left("Version"), Left("Added"), Left("Built for mfe-kit"), Hidden("Actions")];
-    let builds = table(heads, rows);
+    let builds = table([first("Version"), left("Added"), left("Built for mfe-kit"), actions()], rows);
     view! {
         <section class="card" aria-labelledby=labelled_by>
             <div class="top"><h2 id=title>{name.clone()}</h2><div class="row push">{buttons}</div></div>
@@ -140,7 +139,7 @@ fn row(
     live: Option<&Version>,
     rollout: Option<&Rollout>,
     build: SliceBuild,
-) -> AnyView {
+) -> [AnyView; 4] {
     let version = build.version.to_string();
     let act = match rollout {
         Some(rollout) if rollout.version == build.version => {
@@ -170,15 +169,7 @@ fn row(
         }
         .into_any(),
     };
-    view! {
-        <tr>
-            <td><b>{version}</b></td>
-            <td class="more" data-label="Added">{added}</td>
-            <td class="more" data-label="Built for mfe-kit">{build.shell}</td>
-            <td class="act"><div class="row">{act}</div></td>
-        </tr>
-    }
-    .into_any()
+    cells![view! { <b>{version}</b> }, added, build.shell, view! { <div class="row">{act}</div> },]
 }
 
 fn history(trail: Vec<SliceEvent>, is_main: bool) -> AnyView {
@@ -189,14 +180,14 @@ fn history(trail: Vec<SliceEvent>, is_main: bool) -> AnyView {
             "Builds that are published, activated, rolled back or removed are listed here.",
         )
     } else {
-        let heads = ["Build", "Action", "When", "By", "Previously live"].map(Left);
-        table(heads, trail.into_iter().map(deployment))
+        let columns = [first("Build"), left("Action"), left("When"), left("By"), left("Previously live")];
+        table(columns, trail.into_iter().map(deployment))
     };
     let rule = is_main.then(|| view! { <p class="in">{taken_back_rule()}</p> });
     card("trail", "History", view! { {rule}{body} })
 }
 
-fn deployment(event: SliceEvent) -> AnyView {
+fn deployment(event: SliceEvent) -> [AnyView; 5] {
     let act = match event.act {
         SliceAction::Published => "Published",
         SliceAction::Held => "Published, not live",
@@ -218,16 +209,13 @@ fn deployment(event: SliceEvent) -> AnyView {
         Some(version) => format!("{} {version}", event.name),
         None => event.name,
     };
-    view! {
-        <tr>
-            <td><b>{build}</b></td>
-            <td class="more" data-label="Action">{act}</td>
-            <td class="more" data-label="When">{timestamp(event.at)}</td>
-            <td class="more" data-label="By">{event.by}</td>
-            <td class="more" data-label="Previously live">{event.live_before.unwrap_or_default()}</td>
-        </tr>
-    }
-    .into_any()
+    cells![
+        view! { <b>{build}</b> },
+        act,
+        timestamp(event.at),
+        event.by,
+        event.live_before.unwrap_or_default(),
+    ]
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {

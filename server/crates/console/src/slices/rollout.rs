@@ -13,28 +13,17 @@ use slices::{
 /// The buttons of a slice while a rollout of it runs.
 pub fn buttons(visit: &Visit, name: &str, rollout: &Rollout) -> AnyView {
     let Rollout { version, plan, .. } = rollout;
-    let promote = Button::new("promote", "Promote")
-        .about(format!("Promote {name} {version}"))
-        .confirm(
-            format!("Promote {name} {version}?"),
-            "Everyone who loads the portal from now on gets this build.",
-        )
-        .field("name", name)
-        .field("version", version.to_string());
-    let hold = Button::new("hold", "Hold")
-        .quiet()
-        .about(format!("Hold the rollout of {name}"))
-        .field("name", name)
-        .field("version", version.to_string());
-    let abort = Button::new("abort", "Abort")
-        .quiet()
-        .about(format!("Abort the rollout of {name}"))
-        .confirm(
-            format!("Abort the rollout of {name} {version}?"),
-            "Everyone who loads the portal from now on gets the live build.",
-        )
-        .field("name", name)
-        .field("version", version.to_string());
+    let button =
+        |act, label| Button::new(act, label).field("name", name).field("version", version.to_string());
+    let promote = button("promote", "Promote").about(format!("Promote {name} {version}")).confirm(
+        format!("Promote {name} {version}?"),
+        "Everyone who loads the portal from now on gets this build.",
+    );
+    let hold = button("hold", "Hold").quiet().about(format!("Hold the rollout of {name}"));
+    let abort = button("abort", "Abort").quiet().about(format!("Abort the rollout of {name}")).confirm(
+        format!("Abort the rollout of {name} {version}?"),
+        "Everyone who loads the portal from now on gets the live build.",
+    );
     let hold = plan.is_some().then(|| visit.button(hold));
     view! { {visit.button(promote)}{hold}{visit.button(abort)} }.into_any()
 }
@@ -71,7 +60,6 @@ fn choices(slice: &SliceBuilds) -> impl Iterator<Item = String> {
         .map(|version| format!("{} {version}", slice.name))
 }
 
-/// Begins or changes a rollout.
 pub async fn roll_out(visit: &Visit, mark: Mark) -> Result<Done, FieldError> {
     let build = visit.sent.text("build");
     let (name, version) = build.split_once(' ').unwrap_or((build, ""));

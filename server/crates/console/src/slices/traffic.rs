@@ -27,7 +27,6 @@ const HOUR: Span =
 const DAY: Span =
     Span { name: "last day", length: Duration::from_mins(30), slots: 48, begin: "24 hours ago" };
 
-/// The reports on a slice in the last hour and the last day.
 pub struct Traffic {
     hour: History,
     day: History,
@@ -58,19 +57,19 @@ impl Traffic {
             .iter()
             .rev()
             .map(|(version, of_day)| row(version, of_hour.get(version), of_day, hour_loads));
-        let heads = [
-            Left("Loaded by pages"),
-            Right("Share, last hour"),
-            Right("Loads, last hour"),
-            Right("Failed"),
-            Right("Median"),
-            Right("Loads, last day"),
-            Right("Failed"),
-            Right("Median"),
+        let columns = [
+            first("Loaded by pages"),
+            right("Share, last hour"),
+            right("Loads, last hour"),
+            right("Failed").label("Failed, last hour"),
+            right("Median").label("Median, last hour"),
+            right("Loads, last day"),
+            right("Failed").label("Failed, last day"),
+            right("Median").label("Median, last day"),
         ];
         Some(
             view! {
-                {table(heads, rows)}
+                {table(columns, rows)}
                 <div class="in two even">{charts.into_iter().collect_view()}</div>
             }
             .into_any(),
@@ -127,7 +126,7 @@ impl Traffic {
     }
 }
 
-fn row(version: &str, of_hour: Option<&Counts>, of_day: &Counts, hour_loads: i64) -> AnyView {
+fn row(version: &str, of_hour: Option<&Counts>, of_day: &Counts, hour_loads: i64) -> [AnyView; 8] {
     let none = Counts::default();
     let of_hour = of_hour.unwrap_or(&none);
     let share = if hour_loads > 0 {
@@ -135,19 +134,16 @@ fn row(version: &str, of_hour: Option<&Counts>, of_day: &Counts, hour_loads: i64
     } else {
         "–".to_owned()
     };
-    view! {
-        <tr>
-            <td><b>{version.to_owned()}</b></td>
-            <td class="more right num" data-label="Share, last hour">{share}</td>
-            <td class="more right num" data-label="Loads, last hour">{number(of_hour.loads)}</td>
-            <td class="more right num" data-label="Failed, last hour">{number(of_hour.failed)}</td>
-            <td class="more right num" data-label="Median, last hour">{median_text(of_hour.median_ms())}</td>
-            <td class="more right num" data-label="Loads, last day">{number(of_day.loads)}</td>
-            <td class="more right num" data-label="Failed, last day">{number(of_day.failed)}</td>
-            <td class="more right num" data-label="Median, last day">{median_text(of_day.median_ms())}</td>
-        </tr>
-    }
-    .into_any()
+    cells![
+        view! { <b>{version.to_owned()}</b> },
+        share,
+        number(of_hour.loads),
+        number(of_hour.failed),
+        median_text(of_hour.median_ms()),
+        number(of_day.loads),
+        number(of_day.failed),
+        median_text(of_day.median_ms()),
+    ]
 }
 
 fn median_text(ms: Option<u32>) -> String {

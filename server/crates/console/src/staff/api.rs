@@ -13,7 +13,6 @@ use lending::{auth::AuthRefusal, events::Trail};
 use web::extract::{Json, Path};
 use worlds::sandboxes::Sandbox;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new()
         .route("/staff", get(list_staff).post(open_account))

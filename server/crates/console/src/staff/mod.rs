@@ -22,7 +22,6 @@ use settings::values;
 use store::{Connection, query, query_as, query_scalar};
 use worlds::sandboxes::Sandbox;
 
-/// An account with its number of open sessions.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct Account {
     pub id: String,
@@ -38,7 +37,6 @@ pub struct Account {
     pub open_sessions: i64,
 }
 
-/// The fields of an account to change.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountChange {
@@ -47,7 +45,6 @@ pub struct AccountChange {
     pub sign_in_code_required: Option<bool>,
 }
 
-/// An account to open.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountToOpen {
@@ -61,10 +58,6 @@ pub struct AccountToOpen {
 }
 
 impl AccountToOpen {
-    /// The account.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn checked(self) -> Result<NewAccount, Failure> {
         let name = |field: &'static str, name: String| {
             let text = format!("{field} must have 1 to 64 characters that can be seen");
@@ -89,10 +82,6 @@ impl AccountToOpen {
     }
 }
 
-/// Opens an account.
-///
-/// # Errors
-/// [`Failure::BadField`]; [`ConsoleRefusal::AccountExists`].
 pub async fn open(sandbox: &Sandbox, account: AccountToOpen, trail: &Trail) -> Result<Account, Failure> {
     let account = account.checked()?;
     let (email, now) = (account.email.clone(), sandbox.clock.now());
@@ -120,10 +109,6 @@ pub async fn all(sandbox: &Sandbox) -> Result<Vec<Account>, Failure> {
     Ok(query_as(ACCOUNTS).bind(now).bind(None::<Email>).fetch_all(&mut reader).await?)
 }
 
-/// The account of `email`.
-///
-/// # Errors
-/// [`AuthRefusal::UserNotFound`].
 pub async fn one(connection: &mut Connection, now: UnixMillis, email: &Email) -> Result<Account, Failure> {
     let account = query_as(ACCOUNTS).bind(now).bind(email).fetch_optional(connection).await?;
     account.ok_or(AuthRefusal::UserNotFound.into())
@@ -171,9 +156,6 @@ pub async fn change(
 const STAFF_IDS: &str = "SELECT staff_id FROM staff ORDER BY email";
 
 /// Ends the sessions of `email`, or of all accounts. Returns the number of sessions that were open.
-///
-/// # Errors
-/// [`AuthRefusal::UserNotFound`].
 pub async fn expire(sandbox: &Sandbox, email: Option<Email>, trail: &Trail) -> Result<u64, Failure> {
     let entry = Entry::of(EventKind::SessionsEnded).about_some(email.as_ref().map(Email::as_str));
     let mut reader = sandbox.database.read().await?;

@@ -48,10 +48,12 @@ const ROLES: [&str; 3] = ["admin", "supervisor", "agent"];
 
 fn listed(visit: &Visit, accounts: Vec<Account>) -> AnyView {
     let rows = accounts.into_iter().map(|account| row(visit, account));
-    table([Left("Name"), Left("Account"), Right("Sessions"), Left("Role"), Hidden("Actions")], rows)
+    let columns =
+        [first("Name"), left("Account"), beside("Sessions").label("sessions"), left("Role"), actions()];
+    table(columns, rows)
 }
 
-fn row(visit: &Visit, account: Account) -> AnyView {
+fn row(visit: &Visit, account: Account) -> [AnyView; 5] {
     let needs_code = account.sign_in_code_required;
     let Account { id, email, first_name, last_name, phone_number, role, is_active, open_sessions, .. } =
         account;
@@ -77,31 +79,28 @@ fn row(visit: &Visit, account: Account) -> AnyView {
     let roles = ROLES
         .map(|role| view! { <option value=role selected=role == current>{role}</option> })
         .collect_view();
-    view! {
-        <tr>
-            <td>
-                <b><bdi>{first_name}" "{last_name}</bdi></b>
-                <span class="second">{email.clone()}</span>
-                <span class="second num">{phone_number}</span>
-            </td>
-            <td class="more" data-label="Account">{state}</td>
-            <td class="right num" data-label="sessions">{open_sessions}</td>
-            <td class="more" data-label="Role">
-                <form method="post" class="row">
-                    {visit.hidden_fields("role")}
-                    <input type="hidden" name="email" value=email.clone() />
-                    <select name="role" id=format!("role-{id}") aria-label=format!("Role of {email}")>
-                        {roles}
-                    </select>
-                    <button class="btn quiet" id=format!("save-{id}") aria-label=format!("Save the role of {email}")>
-                        "Save"
-                    </button>
-                </form>
-            </td>
-            <td class="act"><div class="row">{toggle}{expire}{codes_off}</div></td>
-        </tr>
-    }
-    .into_any()
+    cells![
+        view! {
+            <b><bdi>{first_name}" "{last_name}</bdi></b>
+            <span class="second">{email.clone()}</span>
+            <span class="second num">{phone_number}</span>
+        },
+        state,
+        open_sessions,
+        view! {
+            <form method="post" class="row">
+                {visit.hidden_fields("role")}
+                <input type="hidden" name="email" value=email.clone() />
+                <select name="role" id=format!("role-{id}") aria-label=format!("Role of {email}")>
+                    {roles}
+                </select>
+                <button class="btn quiet" id=format!("save-{id}") aria-label=format!("Save the role of {email}")>
+                    "Save"
+                </button>
+            </form>
+        },
+        view! { <div class="row">{toggle}{expire}{codes_off}</div> },
+    ]
 }
 
 pub async fn perform(visit: &Visit) -> Result<Done, FieldError> {

@@ -30,7 +30,6 @@ pub fn operators_routes() -> Router {
         .route_layer(middleware::from_fn(hide_when_off))
 }
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new()
         .route("/stories", get(list))

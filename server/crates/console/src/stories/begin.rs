@@ -86,9 +86,6 @@ fn data_of(story: &Story) -> DemoData {
 }
 
 /// Checks what the file can't know: that this server has the builds that the story names, and allows its settings.
-///
-/// # Errors
-/// [`Failure::BadField`].
 pub async fn check(sandbox: &Sandbox, story: &Story) -> Result<(), Failure> {
     check_settings(sandbox, story).map_err(of_story)?;
     let all = ::slices::all(&sandbox.slices).await?;
@@ -126,7 +123,7 @@ async fn fill(sandbox: &Sandbox, story: Story) -> Result<(), Failure> {
     // That it was made is an event already.
     let trail = Trail::default();
     for colleague in story.staff {
-        staff::open(sandbox, colleague.0, &trail).await?;
+        staff::open(sandbox, colleague.0.account(), &trail).await?;
     }
     for loan in story.loans {
         loans::approve(sandbox, 1, loan.0, &trail).await?;

@@ -24,9 +24,6 @@ fn code(server: &Server, id: &str, role: Role) -> String {
 }
 
 /// The role for which `given` is the code of the sandbox `id`.
-///
-/// # Errors
-/// [`ConsoleRefusal::NoEntry`].
 pub fn role_of(server: &Server, id: &str, given: &str) -> Result<Role, Failure> {
     let (role, secret) = given.split_once('.').unwrap_or_default();
     let is_right = server.fingerprints().matches(secret, &[PURPOSE, id, role]);
@@ -34,7 +31,6 @@ pub fn role_of(server: &Server, id: &str, given: &str) -> Result<Role, Failure> 
     role.ok_or_else(|| ConsoleRefusal::NoEntry.into())
 }
 
-/// The address of the demo account with `role`.
 pub fn account_of(role: Role) -> Result<Email, Failure> {
     let email = format!("{role}@mkopo.test");
     Email::parse(&email).ok_or_else(|| Failure::Internal(email))

@@ -1,6 +1,9 @@
 //! Checks the conditions that a step expects.
 
-use super::file::{Expect, ExpectedMessage, ExpectedRecord};
+use super::{
+    file::{Expect, ExpectedMessage, ExpectedRecord},
+    scalar::Checked,
+};
 use base::{error::Failure, phone::Msisdn};
 use lending::payouts::{self, PayoutStatus};
 use store::query_scalar;
@@ -16,7 +19,6 @@ const SESSIONS: &str = "
     SELECT count(*) FROM session JOIN staff ON staff.staff_id = session.staff_id
     WHERE staff.email = $1 AND session.ended_at IS NULL AND session.expires_at > $2";
 
-/// The conditions, one sentence each.
 pub fn sentences(Expect { record, message, session, books }: &Expect) -> Vec<String> {
     let record = record.as_ref().map(|ExpectedRecord { loan, status }| {
         format!("The latest record of loan {} is {status}.", loan.as_str())
@@ -25,7 +27,7 @@ pub fn sentences(Expect { record, message, session, books }: &Expect) -> Vec<Str
         Some(times) => format!("The number of messages to {to} is {times}."),
         None => format!("A message went to {to}."),
     });
-    let session = session.as_ref().map(|email| format!("{email} is signed in."));
+    let session = session.as_ref().map(|email| format!("{} is signed in.", email.0));
     let books = books.then(|| "Every shilling is accounted for.".to_owned());
     [record, message, session, books].into_iter().flatten().collect()
 }
@@ -53,7 +55,7 @@ pub async fn unmet(
             unmet.push(format!("The number of messages to {to} is {count}."));
         }
     }
-    if let Some(email) = session {
+    if let Some(Checked(email)) = session {
         let now = sandbox.clock.now();
         let count: i64 = query_scalar(SESSIONS).bind(email).bind(now).fetch_one(&mut reader).await?;
         if count == 0 {

@@ -23,37 +23,31 @@ use lending::{
 use settings::Screens;
 use worlds::faults::NewFault;
 
-use super::scalar::{Checked, Given, Scalar, Whole, at_most};
+use super::scalar::{Checked, Fields, Given, Scalar, at_most};
 
 /// The largest file, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024;
 const MAX_LOANS: usize = 1000;
 const MAX_OTHERS: usize = 100;
 
-/// A story.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "the fields of a story")]
 pub struct Story {
-    /// Its title.
     pub title: Line,
-    /// Its description.
     pub text: Option<String>,
     /// The demo data; that of the first seed if `None`.
     pub seed: Option<Seed>,
-    /// The time at which it begins.
     #[serde(default)]
     pub clock: Beginning,
     /// The screens; those of the deployment if `None`.
     pub screens: Option<Screens>,
-    /// Accounts besides the demo accounts. Their password is the demo accounts'.
+    /// Accounts besides the demo accounts.
     #[serde(default, deserialize_with = "at_most::<MAX_OTHERS, _, _>")]
     pub staff: Vec<Colleague>,
     /// Loans besides those of the demo data.
     #[serde(default, deserialize_with = "at_most::<MAX_LOANS, _, _>")]
     pub loans: Vec<Loan>,
-    /// The outcomes of payouts.
     pub scenario: Option<Scenario>,
-    /// Faults.
     #[serde(default, deserialize_with = "at_most::<MAX_OTHERS, _, _>")]
     pub faults: Vec<Fault>,
     /// The settings of the portal that administrators change on live screens.
@@ -64,7 +58,6 @@ pub struct Story {
     /// Slices whose screens throw an error when they are drawn.
     #[serde(default)]
     pub breaks: BTreeSet<Slice>,
-    /// The steps, in order.
     #[serde(deserialize_with = "at_most::<MAX_OTHERS, _, _>")]
     pub steps: Vec<Step>,
 }
@@ -75,7 +68,6 @@ pub struct Story {
 pub struct Beginning {
     /// The time; the real time if `None`.
     pub now: Option<Time>,
-    /// `true` if the clock is stopped at that time.
     #[serde(default)]
     pub frozen: bool,
 }
@@ -85,27 +77,20 @@ pub struct Beginning {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "the fields of a step")]
 pub struct Step {
-    /// The sentence for the presenter.
     pub say: Line,
     /// An act of the console in this step, done when the presenter or the test goes on.
     pub act: Option<Act>,
-    /// The conditions at the end of the step, all of which must hold.
-    pub expect: Option<Expect>,
+    pub expect: Option<Given<Expect>>,
 }
 
 /// An act of the console.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "ActFields")]
 pub enum Act {
-    /// Sets the clock.
     Clock(Change),
-    /// Changes the outcomes of payouts.
     Scenario(ScenarioChange),
-    /// Adds a fault.
     Fault(NewFault),
-    /// Removes all faults.
     EndFaults,
-    /// Approves a loan.
     Loan(Box<GivenLoan>),
 }
 
@@ -143,39 +128,25 @@ impl TryFrom<ActFields> for Act {
 
 /// The conditions at the end of a step, all of which must hold.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "ExpectFields")]
+#[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// The latest record of a loan.
     pub record: Option<ExpectedRecord>,
-    /// A message that was sent.
     pub message: Option<ExpectedMessage>,
     /// The e-mail address of somebody who is signed in.
-    pub session: Option<Email>,
+    pub session: Option<Checked<Email>>,
     /// `true` if every shilling must be accounted for.
+    #[serde(default)]
     pub books: bool,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExpectFields {
-    record: Option<ExpectedRecord>,
-    message: Option<ExpectedMessage>,
-    session: Option<String>,
-    #[serde(default)]
-    books: bool,
-}
-
-/// The latest record of a loan.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedRecord {
     /// The loan, one of the story's.
     pub loan: LoanId,
-    /// Its status.
     pub status: PayoutStatus,
 }
 
-/// Messages in the outbox.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedMessage {
@@ -185,17 +156,12 @@ pub struct ExpectedMessage {
     pub times: Option<u32>,
 }
 
-impl TryFrom<ExpectFields> for Expect {
-    type Error = Failure;
-
-    fn try_from(fields: ExpectFields) -> Result<Self, Failure> {
-        let ExpectFields { record, message, session, books } = fields;
-        if record.is_none() && message.is_none() && session.is_none() && !books {
+impl Fields for Expect {
+    fn check_fields(&self) -> Result<(), Failure> {
+        if self.record.is_none() && self.message.is_none() && self.session.is_none() && !self.books {
             return Err(bad("expect must have at least one of record, message, session, and books: true"));
         }
-        let wrong = || bad("session must be the e-mail address of an account");
-        let session = session.map(|email| Email::parse(&email).ok_or_else(wrong)).transpose()?;
-        Ok(Self { record, message, session, books })
+        Ok(())
     }
 }
 
@@ -211,7 +177,12 @@ impl Scalar for String {
     }
 }
 
-/// The seed of the demo data.
+impl Scalar for Email {
+    fn read(text: &str) -> Result<Self, Failure> {
+        Self::parse(text).ok_or_else(|| bad("session must be the e-mail address of an account"))
+    }
+}
+
 pub type Seed = Checked<DemoData>;
 
 impl Scalar for DemoData {
@@ -229,7 +200,6 @@ impl Scalar for UnixMillis {
     }
 }
 
-/// The name of a slice.
 pub type Slice = Checked<SliceName>;
 
 impl Scalar for SliceName {
@@ -238,62 +208,46 @@ impl Scalar for SliceName {
     }
 }
 
-/// A loan, checked as the console checks it.
 pub type Loan = Given<GivenLoan>;
 
-impl Whole for GivenLoan {
-    type Fields = Self;
-
-    fn of(loan: Self) -> Result<Self, Failure> {
-        loan.check(1)?;
-        Ok(loan)
+impl Fields for GivenLoan {
+    fn check_fields(&self) -> Result<(), Failure> {
+        self.check(1)
     }
 }
 
-/// Outcomes of payouts, checked as the console checks them.
 pub type Scenario = Given<ScenarioChange>;
 
-impl Whole for ScenarioChange {
-    type Fields = Self;
-
-    fn of(change: Self) -> Result<Self, Failure> {
-        change.check()?;
-        Ok(change)
+impl Fields for ScenarioChange {
+    fn check_fields(&self) -> Result<(), Failure> {
+        self.check()
     }
 }
 
-/// A fault, checked as the console checks it.
 pub type Fault = Given<NewFault>;
 
-impl Whole for NewFault {
-    type Fields = Self;
-
-    fn of(fault: Self) -> Result<Self, Failure> {
-        fault.check()?;
-        Ok(fault)
+impl Fields for NewFault {
+    fn check_fields(&self) -> Result<(), Failure> {
+        self.check()
     }
 }
 
-/// The settings, as far as no deployment sets their limits.
 pub type PortalSettings = Given<NewPortalRules>;
 
-impl Whole for NewPortalRules {
-    type Fields = Self;
-
-    fn of(settings: Self) -> Result<Self, Failure> {
-        settings.check_payouts()?;
-        Ok(settings)
+impl Fields for NewPortalRules {
+    /// As far as no deployment sets the limits.
+    fn check_fields(&self) -> Result<(), Failure> {
+        self.check_payouts()
     }
 }
 
-/// An account, checked as the console checks it.
-pub type Colleague = Given<AccountToOpen>;
+pub type Colleague = Given<ColleagueFields>;
 
-/// The fields of an account.
-#[derive(Deserialize)]
+/// An account, whose password is the demo accounts'.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColleagueFields {
-    email: String,
+    pub email: String,
     username: Option<String>,
     first_name: String,
     last_name: String,
@@ -301,15 +255,17 @@ pub struct ColleagueFields {
     role: Role,
 }
 
-impl Whole for AccountToOpen {
-    type Fields = ColleagueFields;
-
-    fn of(fields: ColleagueFields) -> Result<Self, Failure> {
-        let ColleagueFields { email, username, first_name, last_name, phone_number, role } = fields;
+impl ColleagueFields {
+    pub fn account(self) -> AccountToOpen {
+        let Self { email, username, first_name, last_name, phone_number, role } = self;
         let password = SecretString::from(demo::PASSWORD);
-        let account = Self { email, username, first_name, last_name, phone_number, role, password };
-        account.clone().checked()?;
-        Ok(account)
+        AccountToOpen { email, username, first_name, last_name, phone_number, role, password }
+    }
+}
+
+impl Fields for ColleagueFields {
+    fn check_fields(&self) -> Result<(), Failure> {
+        self.clone().account().checked().map(|_| ())
     }
 }
 
@@ -317,23 +273,16 @@ fn bad(text: &str) -> Failure {
     Failure::BadValue(text.to_owned())
 }
 
-/// A file that is not a story.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{file}{}: {reason}", .line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct BadFile {
-    /// The name of the file.
     pub file: String,
     /// The line, from 1; `None` if it is about the file as a whole.
     pub line: Option<usize>,
-    /// The reason, as a sentence.
     pub reason: String,
 }
 
 impl Story {
-    /// Reads the `text` of `file`, and checks it.
-    ///
-    /// # Errors
-    /// The line, and the reason as a sentence.
     pub fn read(file: &str, text: &str) -> Result<Self, BadFile> {
         let story = Self::parse(file, text)?;
         let checked = story.check(text);
@@ -386,7 +335,7 @@ impl Story {
                 return Err((line, format!("The account {} {reason}.", account.email)));
             }
         }
-        for expect in self.steps.iter().filter_map(|step| step.expect.as_ref()) {
+        for Given(expect) in self.steps.iter().filter_map(|step| step.expect.as_ref()) {
             expect.check(text, &loans, &staff)?;
         }
         Ok(())
@@ -414,7 +363,7 @@ impl Expect {
             let reason = format!("{to} is neither a Kenyan mobile number nor an e-mail address.");
             return Err((line_of(text, "to", to, 0), reason));
         }
-        if let Some(email) = &self.session
+        if let Some(Checked(email)) = &self.session
             && !staff.contains(email.as_str())
         {
             let reason = format!("{email} is neither a demo account nor one of the story's staff.");

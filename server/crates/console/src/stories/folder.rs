@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::file::{BadFile, MAX_BYTES, Story};
 use base::error::Failure;
 
-/// The stories of the product, by name.
 const OWN: [(&str, &str); 6] = [
     ("first-payout", include_str!("../../../../stories/first-payout.yaml")),
     ("lost-answer", include_str!("../../../../stories/lost-answer.yaml")),
@@ -32,17 +31,12 @@ const MAX_FILES: usize = 200;
 pub struct File {
     /// The name of the story: that of the file, without its ending.
     pub name: String,
-    /// The text of the file.
     pub text: String,
-    /// The story.
     pub story: Story,
 }
 
 impl File {
     /// The story in a call, in place of a file.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn given(story: &Value) -> Result<Self, Failure> {
         let (name, text) = ("given".to_owned(), story.to_string());
         let story = Story::read(&name, &text).map_err(|bad| refused(&bad.reason))?;
@@ -173,10 +167,6 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
     Some((about.modified().ok()?, about.len()))
 }
 
-/// Reads the story in the file of `path`.
-///
-/// # Errors
-/// The line, and the reason as a sentence.
 pub fn read_file(path: &Path) -> Result<File, BadFile> {
     let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let bad = |reason: String| BadFile { file: file.clone(), line: None, reason };

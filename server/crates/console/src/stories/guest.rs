@@ -53,7 +53,6 @@ async fn require_session(sandbox: Sandbox, request: Request, next: Next) -> Resp
     authenticate::require(&sandbox.auth, request, next).await
 }
 
-/// The story, as a guest sees it.
 #[derive(Serialize)]
 struct GuestStory {
     may_go_on: bool,

@@ -25,7 +25,6 @@ const MINUTE: Duration = Duration::from_mins(1);
 const LONGEST_LIFE: Duration = Duration::from_hours(24 * 7);
 const LONGEST_WORK: Duration = Duration::from_hours(24 * 365);
 
-/// A link, as it is stored.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct Link {
     #[sqlx(rename = "link_id")]
@@ -45,11 +44,8 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// It was revoked.
     Revoked,
-    /// Its time is over.
     Over,
-    /// It has made all its sandboxes.
     UsedUp,
 }
 
@@ -62,7 +58,6 @@ pub struct Listed {
 }
 
 impl Link {
-    /// The link as it is at `now`.
     pub fn listed(self, now: UnixMillis) -> Listed {
         Listed { ended: self.ended(now), link: self }
     }
@@ -83,7 +78,6 @@ impl Link {
         roles_in(&self.roles)
     }
 
-    /// The lifetime of each of its sandboxes.
     pub fn lives_for(&self) -> Duration {
         Duration::from_millis(self.lives_for_ms.unsigned_abs())
     }
@@ -98,7 +92,6 @@ fn as_list<S: Serializer>(stored: &str, serializer: S) -> Result<S::Ok, S::Error
     serializer.collect_seq(roles_in(stored))
 }
 
-/// A link to make.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewLink {
@@ -109,10 +102,8 @@ pub struct NewLink {
     pub works_for: Option<String>,
 }
 
-/// A new link.
 #[derive(Clone, Debug, Serialize)]
 pub struct MadeLink {
-    /// Its id.
     pub id: LinkId,
     /// Its address, which is stored nowhere.
     pub url: String,
@@ -126,9 +117,6 @@ const INSERT: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 /// Makes a link. The caller has made sure that the story is there.
-///
-/// # Errors
-/// [`Failure::BadField`]; [`ConsoleRefusal::TooManyLinks`].
 pub async fn make(server: &Server, new: NewLink, trail: &Trail) -> Result<MadeLink, Failure> {
     let roles = new.roles.unwrap_or_else(|| vec![Role::Agent]);
     let is_twice = |role: &Role| roles.iter().filter(|other| *other == role).count() > 1;
@@ -193,7 +181,6 @@ const FIND: &str = "
     SELECT link_id, story, roles, worlds, made, lives_for_ms, works_until, created_at, revoked_at FROM story_link
     WHERE token = $1";
 
-/// The link with this token.
 pub async fn find(server: &Server, token: &str) -> Result<Option<Link>, Failure> {
     let found = query_as(FIND).bind(fingerprint(server, token));
     Ok(found.fetch_optional(&mut server.database.read().await?).await?)
@@ -212,9 +199,6 @@ pub async fn roles_of(server: &Server, record: &Record) -> Result<Vec<Role>, Fai
 const REVOKE: &str = "UPDATE story_link SET revoked_at = $2 WHERE link_id = $1 AND revoked_at IS NULL";
 
 /// Revokes a link. Its sandboxes stay until their time.
-///
-/// # Errors
-/// [`ConsoleRefusal::LinkNotFound`].
 pub async fn revoke(server: &Server, id: LinkId, trail: &Trail) -> Result<(), Failure> {
     let now = server.clock.unset_now();
     let entry = Entry::of(EventKind::StoryLinkRevoked).about(id.as_str());

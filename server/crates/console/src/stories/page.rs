@@ -81,26 +81,21 @@ fn list(visit: &Visit, all: &[Arc<File>]) -> AnyView {
         return empty_state(Icon::STORIES, "No stories", "Name a folder with stories in MKOPO_STORIES.");
     }
     let rows = all.iter().map(|file| row(visit, file));
-    table([Left("Name"), Left("Title"), Right("Steps"), Hidden("Actions")], rows)
+    table([first("Name"), left("Title"), right("Steps"), actions()], rows)
 }
 
-fn row(visit: &Visit, file: &File) -> AnyView {
+fn row(visit: &Visit, file: &File) -> [AnyView; 4] {
     let begin = visit.has_sandboxes().then(|| {
         let about = format!("Make a sandbox that tells {}", file.name);
         visit.button(Button::new("begin", "Make a sandbox").about(about).field("story", file.name.as_str()))
     });
-    view! {
-        <tr>
-            <td><b>{file.name.clone()}</b></td>
-            <td class="more" data-label="Title">
-                {file.story.title.0.clone()}
-                {file.story.text.clone().map(|text| view! { <p class="muted">{text}</p> })}
-            </td>
-            <td class="more right num" data-label="Steps">{file.story.steps.len()}</td>
-            <td class="act">{begin}</td>
-        </tr>
-    }
-    .into_any()
+    let text = file.story.text.clone().map(|text| view! { <p class="muted">{text}</p> });
+    cells![
+        view! { <b>{file.name.clone()}</b> },
+        view! { {file.story.title.0.clone()}{text} },
+        file.story.steps.len(),
+        begin,
+    ]
 }
 
 pub async fn act(visit: Visit, stories: Extension<Arc<Stories>>) -> Result<Response, Failure> {

@@ -54,16 +54,11 @@ impl<'de, T: Scalar> Deserialize<'de> for Checked<T> {
     }
 }
 
-/// A value with fields.
-pub trait Whole: Sized {
-    /// The fields.
-    type Fields: DeserializeOwned;
-
-    /// Makes it of its fields.
-    ///
+/// A value with fields, and the check that a call of the console makes of it.
+pub trait Fields: DeserializeOwned {
     /// # Errors
     /// The reason as a sentence.
-    fn of(fields: Self::Fields) -> Result<Self, Failure>;
+    fn check_fields(&self) -> Result<(), Failure>;
 }
 
 /// A value with fields, checked where it is read: an error of `#[serde(try_from)]` would have the place of the list or
@@ -71,11 +66,11 @@ pub trait Whole: Sized {
 #[derive(Clone, Debug)]
 pub struct Given<T>(pub T);
 
-impl<'de, T: Whole> Deserialize<'de> for Given<T> {
+impl<'de, T: Fields> Deserialize<'de> for Given<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader<T>(PhantomData<T>);
 
-        impl<'de, T: Whole> Visitor<'de> for Reader<T> {
+        impl<'de, T: Fields> Visitor<'de> for Reader<T> {
             type Value = Given<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,8 +78,9 @@ impl<'de, T: Whole> Deserialize<'de> for Given<T> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Given<T>, A::Error> {
-                let fields = T::Fields::deserialize(MapAccessDeserializer::new(fields))?;
-                T::of(fields).map(Given).map_err(A::Error::custom)
+                let value = T::deserialize(MapAccessDeserializer::new(fields))?;
+                value.check_fields().map_err(A::Error::custom)?;
+                Ok(Given(value))
             }
         }
 

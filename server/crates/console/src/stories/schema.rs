@@ -8,10 +8,6 @@ use base::error::Failure;
 
 const SCHEMAS: &str = "#/components/schemas/";
 
-/// The schema.
-///
-/// # Errors
-/// If the contract can't be read, which a test finds.
 pub fn schema() -> Result<Value, Failure> {
     let all =
         &contract::json().map_err(|error| Failure::Internal(error.to_owned()))?["components"]["schemas"];

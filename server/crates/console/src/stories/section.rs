@@ -30,15 +30,9 @@ pub fn section(visit: &Visit, stories: &Stories, all: &[Link], made: Option<Made
             <p class="muted">"Who opens it gets a sandbox of their own. The address is not shown again."</p>
         }
     });
-    let heads = [
-        Left("Story"),
-        Left("Roles"),
-        Right("Sandboxes"),
-        Left("Each for"),
-        Left("Works until"),
-        Hidden("Actions"),
-    ];
-    let listed = (!all.is_empty()).then(|| table(heads, all.iter().map(|link| row(visit, link, now))));
+    let columns =
+        [first("Story"), left("Roles"), right("Sandboxes"), left("Each for"), left("Works until"), actions()];
+    let listed = (!all.is_empty()).then(|| table(columns, all.iter().map(|link| row(visit, link, now))));
     let body = view! { <div class="in stack">{made}{form(visit, stories)}</div>{listed} };
     card("links", "Links for guests", body)
 }
@@ -57,7 +51,7 @@ fn form(visit: &Visit, stories: &Stories) -> AnyView {
     visit.form("link", "fields", fields, Submit::Main("Make a link"))
 }
 
-fn row(visit: &Visit, link: &Link, now: UnixMillis) -> AnyView {
+fn row(visit: &Visit, link: &Link, now: UnixMillis) -> [AnyView; 6] {
     let state = match link.ended(now) {
         None => tag(Tone::Good, "Works"),
         Some(Ended::Revoked) => tag(Tone::Plain, "Revoked"),
@@ -78,20 +72,16 @@ fn row(visit: &Visit, link: &Link, now: UnixMillis) -> AnyView {
     // The part that is the time; `mkopo story links` prints all of it.
     let id: String = link.id.as_str().chars().take(13).collect();
     let roles = link.roles().iter().map(Role::to_string).collect::<Vec<_>>().join(", ");
-    view! {
-        <tr>
-            <td><b>{link.story.clone()}</b>" "{state}" "<span class="muted">{id}</span></td>
-            <td class="more" data-label="Roles">{roles}</td>
-            <td class="more right num" data-label="Sandboxes">{number(link.made)}" of "{number(link.worlds)}</td>
-            <td class="more" data-label="Each for">{duration_text(link.lives_for())}</td>
-            <td class="more" data-label="Works until">{timestamp(link.works_until)}</td>
-            <td class="act">{revoke}</td>
-        </tr>
-    }
-    .into_any()
+    cells![
+        view! { <b>{link.story.clone()}</b>" "{state}" "<span class="muted">{id}</span> },
+        roles,
+        format!("{} of {}", number(link.made), number(link.worlds)),
+        duration_text(link.lives_for()),
+        timestamp(link.works_until),
+        revoke,
+    ]
 }
 
-/// Makes the link of the form.
 pub async fn make(visit: &Visit, stories: &Stories) -> Result<MadeLink, FieldError> {
     if !visit.sandbox.is_main() {
         return Err(Failure::NotFound.into());
@@ -108,7 +98,6 @@ pub async fn make(visit: &Visit, stories: &Stories) -> Result<MadeLink, FieldErr
     Ok(links::make(&visit.sandbox.server, new, &visit.trail).await?)
 }
 
-/// Revokes the link of the form.
 pub async fn revoke(visit: &Visit) -> Result<(), FieldError> {
     Ok(links::revoke(&visit.sandbox.server, visit.sent.text("id").into(), &visit.trail).await?)
 }

@@ -18,7 +18,6 @@ use worlds::{
 /// The story of a sandbox, as it is stored.
 #[derive(Clone, Debug, sqlx_macros::FromRow)]
 pub struct Told {
-    /// The name of the story.
     pub name: String,
     /// The text of the file, as it was when the sandbox was made.
     pub content: String,
@@ -26,16 +25,11 @@ pub struct Told {
     acted: bool,
 }
 
-/// The progress of a sandbox's story.
 #[derive(Clone, Debug, Serialize)]
 pub struct Progress {
-    /// The name of the story.
     pub name: String,
-    /// Its title.
     pub title: String,
-    /// Its description.
     pub text: Option<String>,
-    /// Its steps, in order.
     pub steps: Vec<ToldStep>,
 }
 
@@ -46,10 +40,8 @@ impl Progress {
     }
 }
 
-/// A step of a story, and its state.
 #[derive(Clone, Debug, Serialize)]
 pub struct ToldStep {
-    /// The sentence for the presenter.
     pub say: String,
     /// The act of the console in this step, as a sentence; `None` if there is none.
     pub act: Option<&'static str>,
@@ -57,22 +49,17 @@ pub struct ToldStep {
     pub expected: Vec<String>,
     /// The state found in place of each condition that does not hold yet, one sentence each, if this step is next.
     pub found: Vec<String>,
-    /// The state of the step.
     pub state: StepState,
     /// `true` if it is next and its act is not done yet.
     #[serde(skip)]
     pub is_act_due: bool,
 }
 
-/// The state of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepState {
-    /// It is done.
     Done,
-    /// It is next.
     Next,
-    /// Others are before it.
     Later,
 }
 
@@ -115,7 +102,7 @@ async fn look(sandbox: &Sandbox) -> Result<Option<(Told, Story, Vec<String>)>, F
             break;
         }
         if let Some(expect) = &step.expect {
-            unmet = expected::unmet(sandbox, expect).await?;
+            unmet = expected::unmet(sandbox, &expect.0).await?;
         }
         if !unmet.is_empty() {
             break;
@@ -159,7 +146,6 @@ pub async fn go_on(sandbox: &Sandbox, meant: Option<usize>, trail: &Trail) -> Re
     progress(sandbox).await?.ok_or(ConsoleRefusal::NoStory.into())
 }
 
-/// Does what a step says.
 async fn run(sandbox: &Sandbox, act: Act, trail: &Trail) -> Result<(), Failure> {
     match act {
         Act::Clock(change) => clock::set(sandbox, change, trail).await.map(drop),
@@ -171,7 +157,6 @@ async fn run(sandbox: &Sandbox, act: Act, trail: &Trail) -> Result<(), Failure> 
 }
 
 impl Act {
-    /// The act as a sentence.
     fn sentence(&self) -> &'static str {
         match self {
             Self::Clock(_) => "Set the clock.",
@@ -203,7 +188,11 @@ impl Told {
             };
             ToldStep {
                 act: step.act.as_ref().map(Act::sentence),
-                expected: step.expect.as_ref().map(expected::sentences).unwrap_or_default(),
+                expected: step
+                    .expect
+                    .as_ref()
+                    .map(|expect| expected::sentences(&expect.0))
+                    .unwrap_or_default(),
                 found: if state == StepState::Next { unmet.to_vec() } else { Vec::new() },
                 is_act_due: state == StepState::Next && step.act.is_some() && !self.acted,
                 say: step.say.0,

@@ -8,7 +8,6 @@ use base::error::Failure;
 use web::extract::Query;
 use worlds::sandboxes::Sandbox;
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new().route("/traces", get(latest))
 }

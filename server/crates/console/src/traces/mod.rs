@@ -19,7 +19,6 @@ use store::{Connection, query_scalar};
 use traces::{KeptSpan, KeptTrace, SpanId, TraceId};
 use worlds::sandboxes::Sandbox;
 
-/// A trace in a list.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outline {
     /// Its id, in hexadecimal digits.
@@ -37,13 +36,10 @@ pub struct Outline {
     pub steps: usize,
 }
 
-/// A trace, as it is shown.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trace {
-    /// Its outline, as in a list.
     #[serde(flatten)]
     pub outline: Outline,
-    /// The ids of its requests.
     pub request_ids: Vec<String>,
     /// Other traces that caused it, or in which statements for it ran.
     pub links: BTreeSet<String>,
@@ -51,7 +47,6 @@ pub struct Trace {
     pub spans: Vec<Span>,
 }
 
-/// A span of a trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct Span {
     /// Its id, in hexadecimal digits.
@@ -66,7 +61,6 @@ pub struct Span {
     pub at_us: u64,
     /// Its duration, in µs.
     pub us: u64,
-    /// `true` if it failed.
     pub failed: bool,
     /// Its attributes. Their names are those of the OpenTelemetry conventions, where there is one.
     pub attributes: BTreeMap<String, String>,

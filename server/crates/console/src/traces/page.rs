@@ -63,18 +63,15 @@ fn listed(found: &[Outline]) -> AnyView {
         return empty_state(Icon::TRACE, "No traces", text);
     }
     let rows = found.iter().map(|trace| {
-        view! {
-            <tr>
-                <td class="path"><a href=address(&trace.id)>{trace.name.clone()}</a></td>
-                <td class="more" data-label="Result">{result(trace.failed)}</td>
-                <td class="more num" data-label="Duration">{ms(trace.us)}</td>
-                <td class="more num" data-label="Steps">{trace.steps}</td>
-                <td class="more" data-label="Time">{timestamp(trace.at)}</td>
-            </tr>
-        }
+        cells![
+            view! { <a href=address(&trace.id)>{trace.name.clone()}</a> },
+            result(trace.failed),
+            ms(trace.us),
+            trace.steps,
+            timestamp(trace.at),
+        ]
     });
-    let heads = ["Began with", "Result", "Duration", "Steps", "Time"].map(Left);
-    table(heads, rows)
+    table([first("Began with"), left("Result"), digits("Duration"), digits("Steps"), left("Time")], rows)
 }
 
 fn result(failed: bool) -> AnyView {
@@ -84,6 +81,7 @@ fn result(failed: bool) -> AnyView {
 /// A trace as a table of its spans, each with a bar of its time.
 fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
     let Outline { id, name, at, us, failed, .. } = &trace.outline;
+    let columns = [first("Step"), left("Time").class("more bar-of"), right("Began after"), right("Took")];
     let rows = trace.spans.iter().map(|span| row(span, *us));
     let links = trace.links.iter().map(|link| {
         let other = all.iter().map(|other| &other.outline).find(|other| other.id == *link);
@@ -107,26 +105,23 @@ fn waterfall(trace: &Trace, all: &[Trace]) -> AnyView {
                 <ul>{requests.collect_view()}</ul>
                 {links}
             </div>
-            {table([Left("Step"), Left("Time"), Right("Began after"), Right("Took")], rows)}
+            {table(columns, rows)}
         </section>
     }
     .into_any()
 }
 
-fn row(span: &Span, whole: u64) -> AnyView {
+fn row(span: &Span, whole: u64) -> [AnyView; 4] {
     let indent = format!("indent-{}", span.depth.min(MAX_INDENT));
     let level = (span.depth > 0)
         .then(|| view! { <span class="visually-hidden">{format!("Level {}: ", span.depth + 1)}</span> });
     let failed = span.failed.then(|| tag(Tone::Bad, "Failed"));
-    view! {
-        <tr class="span">
-            <td><div class=indent>{level}<b class="path">{span.name.clone()}</b>{failed}{details(span)}</div></td>
-            <td class="more bar-of" data-label="Time">{bar(span, whole)}</td>
-            <td class="more right num" data-label="Began after">{ms(span.at_us)}</td>
-            <td class="more right num" data-label="Took">{ms(span.us)}</td>
-        </tr>
-    }
-    .into_any()
+    cells![
+        view! { <div class=indent>{level}<b class="path">{span.name.clone()}</b>{failed}{details(span)}</div> },
+        bar(span, whole),
+        ms(span.at_us),
+        ms(span.us),
+    ]
 }
 
 /// The statement, or what else is known of a span.

@@ -8,7 +8,6 @@ use lending::events::Trail;
 use web::extract::Query;
 use worlds::{sandboxes::Sandbox, traffic::Call};
 
-/// Routes, relative to the console's API.
 pub fn routes() -> Router {
     Router::new()
         .route("/traffic", get(latest_traffic).delete(clear_traffic))

@@ -35,9 +35,6 @@ enum Status {
 
 impl GivenFilter {
     /// The condition on a call: all filters match it.
-    ///
-    /// # Errors
-    /// [`Failure::BadParameter`].
     pub fn checked(self) -> Result<impl Fn(&Entry) -> bool + Send + 'static, FieldError> {
         let Self { method, path, status, user, since, until } = self;
         let (method, path) = (method.to_ascii_uppercase(), path.trim().to_owned());

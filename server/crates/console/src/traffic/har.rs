@@ -26,7 +26,6 @@ const UNKNOWN_TYPE: &str = "x-unknown";
 
 const MASKED: &str = "Passwords, codes, tokens and phone numbers are masked.";
 
-/// The file to download.
 pub async fn file(sandbox: &Sandbox) -> Result<Response, Failure> {
     let origin = sandbox.server.sandboxes.addresses.portal(&sandbox.name);
     let name = sandbox.name.to_string();
@@ -48,7 +47,6 @@ pub async fn file(sandbox: &Sandbox) -> Result<Response, Failure> {
     Ok(([(header::CONTENT_DISPOSITION, disposition)], archive).into_response())
 }
 
-/// The start of a sandbox, as a sentence.
 fn start(beginning: Option<Beginning>) -> String {
     let Some(Beginning { world, now, is_frozen }) = beginning else {
         return "Seed: not known, because its data is older than this server's start, was added to, or was replaced by a \
@@ -58,7 +56,6 @@ fn start(beginning: Option<Beginning>) -> String {
     format!("Seed: {world}. Start: {now}{}.", if is_frozen { ", clock stopped" } else { "" })
 }
 
-/// The state of a sandbox, as sentences.
 async fn state(sandbox: &Sandbox) -> Result<String, Failure> {
     let clock = clock::state(sandbox);
     let stopped = if clock.frozen { ", stopped" } else { "" };

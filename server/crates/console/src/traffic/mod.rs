@@ -13,9 +13,6 @@ use worlds::{
 };
 
 /// At most `limit` of the calls that meet the condition `is_shown`, newest first.
-///
-/// # Errors
-/// [`Failure::Internal`].
 async fn latest(
     sandbox: &Sandbox,
     limit: usize,

@@ -14,7 +14,6 @@ use base::error::Failure;
 const PAGE_SIZE: usize = 100;
 const REFRESH_MS: u32 = 2000;
 
-/// The names of the filters.
 const FILTERS: [&str; 6] = ["path", "method", "status", "user", "since", "until"];
 
 const SUCCESS: SuccessMessages = &[("cleared", "The calls are cleared.")];
@@ -48,7 +47,6 @@ pub async fn show(mut visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-/// The latest calls that match the filters of the query string.
 async fn search(visit: &Visit) -> Result<Vec<Call>, FieldError> {
     let given: GivenFilter = visit.query.parameters(&FILTERS)?;
     let (since, until) = (visit.filter_time("since")?, visit.filter_time("until")?);
@@ -92,25 +90,23 @@ fn listed(calls: Vec<Call>) -> AnyView {
         };
         let fault = call.fault.map(|kind| tag(Tone::Wait, format!("fault: {kind}")));
         let user = call.user.unwrap_or_else(|| "not signed in".to_owned());
-        view! {
-            <tr>
-                <td>
-                    <b class="path">{call.method}" "{call.path}</b>
-                    <details class="bodies" id=format!("call-{}", call.id)>
-                        <summary>"Bodies and request ID"</summary>
-                        <p class="muted">"Request " <a href=traces::address(&call.request_id)>{call.request_id.clone()}</a></p>
-                        {body("Request body", &call.request_body)}
-                        {body("Response body", &call.response_body)}
-                    </details>
-                </td>
-                <td class="right"><div class="tags">{status}{fault}</div></td>
-                <td class="more num" data-label="Duration">{call.ms}" ms"</td>
-                <td class="more" data-label="User">{user}</td>
-                <td class="more" data-label="Time">{timestamp(call.at)}</td>
-            </tr>
-        }
+        cells![
+            view! {
+                <b class="path">{call.method}" "{call.path}</b>
+                <details class="bodies" id=format!("call-{}", call.id)>
+                    <summary>"Bodies and request ID"</summary>
+                    <p class="muted">"Request " <a href=traces::address(&call.request_id)>{call.request_id.clone()}</a></p>
+                    {body("Request body", &call.request_body)}
+                    {body("Response body", &call.response_body)}
+                </details>
+            },
+            view! { <div class="tags">{status}{fault}</div> },
+            format!("{} ms", call.ms),
+            user,
+            timestamp(call.at),
+        ]
     });
-    table([Left("Call"), Right("Response"), Left("Duration"), Left("User"), Left("Time")], rows)
+    table([first("Call"), beside("Response"), digits("Duration"), left("User"), left("Time")], rows)
 }
 
 fn body(label: &'static str, body: &Value) -> AnyView {

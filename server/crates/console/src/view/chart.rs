@@ -4,7 +4,6 @@ use leptos::prelude::*;
 
 /// A column of stacked parts, from bottom to top.
 pub struct Column {
-    /// Its time.
     pub at: String,
     /// Its values in words, for the tooltip.
     pub text: String,

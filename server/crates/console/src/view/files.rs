@@ -8,11 +8,8 @@ use super::under_root;
 use base::error::Failure;
 use web::ready_body::ReadyBody;
 
-/// The path of the icon.
 pub const ICON: &str = "/console/assets/icon.svg";
-/// The path of the style sheet.
 pub const STYLE: &str = "/console/assets/console.css";
-/// The path of the script.
 pub const SCRIPT: &str = "/console/assets/console.js";
 
 /// The path, the media type and the content of each file.

@@ -6,29 +6,22 @@ use leptos::prelude::*;
 
 use super::visit::{Question, SEARCH, Visit, shown_name};
 
-/// The hint of a filter for a time.
 pub const TIME_HINT: &str = "Such as 2026-11-14T12:00.";
 
-/// A form field.
 pub struct Field {
     name: &'static str,
     label: &'static str,
-    /// The hint; can be empty.
     hint: &'static str,
-    /// The current value.
     value: String,
     /// Whether the form also sends what the page showed.
     sends_shown: bool,
     control: Control,
 }
 
-/// The control of a field.
 enum Control {
-    /// An input.
     Input {
         input_type: Option<&'static str>,
         inputmode: Option<&'static str>,
-        /// The values that it suggests.
         suggestions: &'static [&'static str],
     },
     /// A choice of one of these options, which are pairs of value and label.
@@ -36,24 +29,20 @@ enum Control {
 }
 
 impl Field {
-    /// An empty field for a text.
     pub fn text(name: &'static str, label: &'static str) -> Self {
         Self::typed(name, label, "text")
     }
 
-    /// An empty field for a whole number.
     pub fn number(name: &'static str, label: &'static str) -> Self {
         let (input_type, inputmode) = (Some("text"), Some("numeric"));
         Self::with(name, label, Control::Input { input_type, inputmode, suggestions: &[] })
     }
 
-    /// An empty field with the given input type.
     pub fn typed(name: &'static str, label: &'static str, input_type: &'static str) -> Self {
         let input_type = Some(input_type);
         Self::with(name, label, Control::Input { input_type, inputmode: None, suggestions: &[] })
     }
 
-    /// An empty field for a text, with values that it suggests.
     pub fn suggesting(name: &'static str, label: &'static str, suggestions: &'static [&'static str]) -> Self {
         Self::with(name, label, Control::Input { input_type: None, inputmode: None, suggestions })
     }
@@ -72,12 +61,10 @@ impl Field {
         Self { name, label, hint: "", value: String::new(), sends_shown: false, control }
     }
 
-    /// Sets the hint.
     pub fn hint(self, hint: &'static str) -> Self {
         Self { hint, ..self }
     }
 
-    /// Sets the value.
     pub fn value(self, value: impl Into<String>) -> Self {
         Self { value: value.into(), ..self }
     }
@@ -149,12 +136,9 @@ fn selected(options: Vec<(String, String)>, value: &str) -> AnyView {
         .into_any()
 }
 
-/// The button that submits a form, with its label.
 #[derive(Clone, Copy, Debug)]
 pub enum Submit {
-    /// The main button of the page or of a card.
     Main(&'static str),
-    /// Any other.
     Plain(&'static str),
     /// One that loses data: asks for confirmation, if JavaScript is available.
     Danger(Question),
@@ -197,7 +181,6 @@ impl Visit {
         .into_any()
     }
 
-    /// The fields of the form `act`.
     pub fn fields<const FIELDS: usize>(&self, act: &str, fields: [Field; FIELDS]) -> AnyView {
         fields.map(|field| self.field(act, field)).collect_view().into_any()
     }
@@ -240,7 +223,6 @@ impl Visit {
         .into_any()
     }
 
-    /// A form that consists of one button.
     pub fn button(&self, button: Button) -> AnyView {
         let Button { act, label, class, id, about, confirm, fields } = button;
         let fields = fields
@@ -271,7 +253,6 @@ pub struct Button {
 }
 
 impl Button {
-    /// A button that submits the form `act`.
     pub fn new(act: &'static str, label: &'static str) -> Self {
         Self { act, label, class: "btn", id: None, about: None, confirm: None, fields: Vec::new() }
     }
@@ -296,7 +277,6 @@ impl Button {
         Self { confirm: Some((question.into(), consequence.into())), ..self }
     }
 
-    /// Adds a hidden field.
     pub fn field(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push((name, value.into()));
         self

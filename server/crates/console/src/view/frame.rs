@@ -32,17 +32,14 @@ pub struct Frame {
     action: Option<AnyView>,
     /// The interval for refreshing live parts, in ms.
     refresh_ms: Option<u32>,
-    /// The page's success messages.
     success_messages: SuccessMessages,
 }
 
 impl Frame {
-    /// The frame of `page`.
     pub fn of(page: Page) -> Self {
         Self { page: Some(page), ..Self::titled(page.name()) }
     }
 
-    /// A frame with only a title.
     pub fn titled(title: impl Into<String>) -> Self {
         Self {
             page: None,
@@ -55,7 +52,6 @@ impl Frame {
         }
     }
 
-    /// Sets the line below the title.
     pub fn count(self, count: impl Into<String>) -> Self {
         Self { count: count.into(), ..self }
     }
@@ -65,17 +61,14 @@ impl Frame {
         Self { is_announced: true, ..self }
     }
 
-    /// Sets the action to the right of the title.
     pub fn action(self, action: AnyView) -> Self {
         Self { action: Some(action), ..self }
     }
 
-    /// Refreshes live parts at this interval, in ms.
     pub fn live(self, refresh_ms: u32) -> Self {
         Self { refresh_ms: Some(refresh_ms), ..self }
     }
 
-    /// Sets the success messages.
     pub fn success_messages(self, success_messages: SuccessMessages) -> Self {
         Self { success_messages, ..self }
     }

@@ -14,10 +14,8 @@ pub mod table;
 pub mod visit;
 pub mod words;
 
-/// The path of the console.
 pub const ROOT: &str = "/console";
 
-/// A path relative to [`ROOT`].
 pub fn under_root(address: &'static str) -> &'static str {
     address.strip_prefix(ROOT).filter(|rest| !rest.is_empty()).unwrap_or("/")
 }

@@ -4,7 +4,6 @@ use super::icon::Icon;
 
 macro_rules! pages {
     ($($page:ident $address:literal $icon:ident,)*) => {
-        /// A page.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Page {
             $($page,)*
@@ -14,21 +13,18 @@ macro_rules! pages {
             /// Every page, in the order of the navigation.
             pub const ALL: &[Self] = &[$(Self::$page,)*];
 
-            /// Its title.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$page => stringify!($page),)*
                 }
             }
 
-            /// Its path.
             pub fn address(self) -> &'static str {
                 match self {
                     $(Self::$page => $address,)*
                 }
             }
 
-            /// Its icon in the navigation.
             pub fn icon(self) -> Icon {
                 match self {
                     $(Self::$page => Icon::$icon,)*
@@ -59,7 +55,6 @@ pages! {
 }
 
 impl Page {
-    /// The page with this path.
     pub fn at(address: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|page| page.address() == address)
     }

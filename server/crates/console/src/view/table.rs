@@ -4,35 +4,83 @@ use leptos::prelude::*;
 
 use super::page::Page;
 
-/// A column header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Head {
-    Left(&'static str),
-    /// Aligned right, for amounts.
-    Right(&'static str),
-    /// Only for screen readers, for columns of buttons.
-    Hidden(&'static str),
+/// A column: its head, and the classes and the label of its cells. A narrow card has no heads: the cells of the class
+/// `more` stand below the others there, each with its label.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    head: &'static str,
+    class: &'static str,
+    label: Option<&'static str>,
 }
 
-pub use Head::{Hidden, Left, Right};
+/// What a row is about.
+pub fn first(head: &'static str) -> Column {
+    Column { head, class: "", label: None }
+}
 
-/// A table of `rows` under `heads`.
-pub fn table<const COLUMNS: usize, R: IntoView + 'static>(
-    heads: [Head; COLUMNS],
-    rows: impl IntoIterator<Item = R>,
+/// A number that a narrow card shows beside the first cell.
+pub fn beside(head: &'static str) -> Column {
+    first(head).class("right num")
+}
+
+pub fn left(head: &'static str) -> Column {
+    Column { head, class: "more", label: Some(head) }
+}
+
+/// Left-aligned digits, which do not wrap.
+pub fn digits(head: &'static str) -> Column {
+    left(head).class("more num")
+}
+
+pub fn right(head: &'static str) -> Column {
+    left(head).class("more right num")
+}
+
+/// Buttons. Their head is only for screen readers.
+pub fn actions() -> Column {
+    first("Actions").class("act")
+}
+
+impl Column {
+    pub fn class(self, class: &'static str) -> Self {
+        Self { class, ..self }
+    }
+
+    pub fn label(self, label: &'static str) -> Self {
+        Self { label: Some(label), ..self }
+    }
+
+    fn head(self) -> AnyView {
+        let align = self.class.contains("right").then_some("right");
+        let hide = (self.class == "act").then_some("visually-hidden");
+        view! { <th scope="col" class=align><span class=hide>{self.head}</span></th> }.into_any()
+    }
+
+    fn cell(self, content: AnyView) -> AnyView {
+        view! { <td class=self.class data-label=self.label>{content}</td> }.into_any()
+    }
+}
+
+/// The cells of a row, in the order of the columns.
+macro_rules! cells {
+    ($($content:expr),* $(,)?) => { [$(leptos::prelude::IntoAny::into_any($content)),*] };
+}
+pub(crate) use cells;
+
+/// A table of `rows` with these columns.
+pub fn table<const COLUMNS: usize>(
+    columns: [Column; COLUMNS],
+    rows: impl IntoIterator<Item = [AnyView; COLUMNS]>,
 ) -> AnyView {
-    let rows = rows.into_iter().collect_view().into_any();
-    let heads = heads.map(|head| match head {
-        Left(label) => view! { <th scope="col">{label}</th> }.into_any(),
-        Right(label) => view! { <th scope="col" class="right">{label}</th> }.into_any(),
-        Hidden(label) => {
-            view! { <th scope="col"><span class="visually-hidden">{label}</span></th> }.into_any()
-        }
+    let rows = rows.into_iter().map(|cells| {
+        let cells = columns.into_iter().zip(cells).map(|(column, content)| column.cell(content));
+        view! { <tr>{cells.collect_view()}</tr> }
     });
+    let rows = rows.collect_view().into_any();
     view! {
         <table>
             <thead>
-                <tr>{heads.collect_view()}</tr>
+                <tr>{columns.map(Column::head).collect_view()}</tr>
             </thead>
             <tbody>{rows}</tbody>
         </table>

@@ -38,7 +38,6 @@ impl Fields {
         Self(form_urlencoded::parse(bytes).into_owned().collect())
     }
 
-    /// All fields.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
@@ -70,18 +69,12 @@ impl Fields {
     }
 
     /// The value that field `name` names, as in the API.
-    ///
-    /// # Errors
-    /// [`Failure::BadField`].
     pub fn named<'de, T: Deserialize<'de>>(&'de self, name: &'static str) -> Result<T, Failure> {
         let given: StrDeserializer<'de, Error> = self.text(name).into_deserializer();
         T::deserialize(given).map_err(|error| Failure::bad_field(name, error.to_string()))
     }
 
     /// The parameters `names` of the query string, as in the API; empty if they are not given.
-    ///
-    /// # Errors
-    /// [`Failure::BadParameter`].
     pub fn parameters<'de, T: Deserialize<'de>>(&'de self, names: &[&'static str]) -> Result<T, Failure> {
         let given = names.iter().map(|name| (*name, self.text(name)));
         T::deserialize(MapDeserializer::<_, Error>::new(given))
@@ -94,7 +87,6 @@ impl Fields {
 pub struct FieldError {
     /// The field; empty if the error is not about a field.
     pub field: &'static str,
-    /// The error.
     pub failure: Failure,
 }
 
@@ -125,7 +117,6 @@ impl FieldError {
         }
     }
 
-    /// The status of the response.
     pub fn status(&self) -> StatusCode {
         self.failure.status_and_code().0
     }
@@ -150,31 +141,23 @@ pub struct SignedIn {
     pub id: String,
     /// The name in the audit trail. It is different for each sign-in: everybody has the same token.
     pub name: String,
-    /// The CSRF token.
     pub csrf: String,
     /// The access of the token that they signed in with.
     pub access: Access,
     /// The names of sandboxes that the operator may open.
     pub sandboxes: Vec<Name>,
-    /// The fields of the submitted form.
     pub sent: Fields,
 }
 
-/// A request of a signed-in operator.
 pub struct Visit {
-    /// The sandbox.
     pub sandbox: Sandbox,
-    /// The query string.
     pub query: Fields,
     /// The fields of the submitted form.
     pub sent: Fields,
-    /// The CSRF token.
     pub csrf: String,
-    /// The access of the token that the operator signed in with.
     pub access: Access,
     /// The names of sandboxes that the operator may open, besides `main`, the most recently used first.
     pub sandboxes: Vec<Name>,
-    /// The events of the submitted form.
     pub trail: Trail,
     /// The error, if the form was rejected.
     pub error: Option<FieldError>,
@@ -196,11 +179,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
 /// A question to confirm before an act that can't be undone.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// The question.
     pub title: &'static str,
-    /// The consequence of confirming.
     pub consequence: &'static str,
-    /// The label of the button that confirms.
     pub yes: &'static str,
 }
 
@@ -212,7 +192,6 @@ pub struct Done {
 }
 
 impl Done {
-    /// A success with the message `message`.
     pub fn new(message: &'static str) -> Self {
         Self { message, argument: String::new() }
     }
@@ -231,7 +210,6 @@ impl Visit {
         Self { sandbox, query, sent, csrf, access, sandboxes, trail, error: None, is_error_shown }
     }
 
-    /// Returns `true` if the operator may make and open sandboxes.
     pub fn has_sandboxes(&self) -> bool {
         self.access == Access::Operator && self.sandbox.server.sandboxes.are_on()
     }
@@ -242,9 +220,6 @@ impl Visit {
     }
 
     /// The time in the filter `name`, as the API has it; empty if none is given.
-    ///
-    /// # Errors
-    /// [`Failure::BadParameter`].
     pub fn filter_time(&self, name: &'static str) -> Result<String, FieldError> {
         let Some(text) = self.query.given(name) else { return Ok(String::new()) };
         let time = UnixMillis::local(text, self.sandbox.clock.zone()).map_err(Failure::BadParameter);

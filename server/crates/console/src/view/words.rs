@@ -84,7 +84,6 @@ impl Tone {
     }
 }
 
-/// A status with icon and color.
 pub fn tag(tone: Tone, label: impl Into<String>) -> AnyView {
     let (class, icon) = tone.class_and_icon();
     view! { <span class=format!("tag {class}")>{icon}{label.into()}</span> }.into_any()
