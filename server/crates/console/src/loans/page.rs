@@ -69,7 +69,7 @@ fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
 }
 
 fn make_form(visit: &Visit) -> AnyView {
-    let how_many = Field::number("count", "How many").hint("From 1 to 1000.").value("10");
+    let how_many = Field::number("count", "How many").hint("From 1 to 1000. One if empty.").value("10");
     let form = visit.form("make", "in fields", [how_many], Submit::Plain("Approve"));
     card("make", "Approve generated loans", form)
 }
