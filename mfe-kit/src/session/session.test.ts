@@ -263,7 +263,7 @@ test('REQ-365 a call has a time limit of 10 seconds', async () => {
   expect(vi.mocked(AbortSignal).timeout).toHaveBeenCalledWith(10_000);
 });
 
-test('REQ-017 until the stored user is read, nobody is signed in or out; who signed out then has left', async () => {
+test('until the stored user is read, nobody is signed in or out; who signed out then has left', async () => {
   vi.resetModules();
   const { session: fresh } = await import('mfe-kit');
   expect(fresh.state).toEqual({ status: 'loading', user: null });
