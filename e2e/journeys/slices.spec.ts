@@ -314,7 +314,6 @@ test.describe('when the live build of a slice', () => {
     await expect(page.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
     await page.unroute('**/slices/mfe-loans/**');
     await page.getByRole('link', { name: 'Dashboard' }).click();
-    await page.getByRole('button', { name: 'Retry' }).click();
     await expect(dashboard(page, NEW)).toBeVisible();
   });
 });

@@ -99,7 +99,7 @@ fn listed(found: Vec<Event>) -> AnyView {
             time,
         ]
     });
-    table([first("Event"), left("Who, about"), digits("Address"), left("Time")], rows)
+    table([first("Event"), left("Who, about").label("Who"), digits("Address"), left("Time")], rows)
 }
 
 #[cfg(test)]

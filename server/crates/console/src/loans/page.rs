@@ -64,7 +64,8 @@ fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
             view! { {state}{notes} },
         ]
     });
-    let columns = [first("Customer"), beside("Amount"), digits("Loan, approved"), left("Payout")];
+    let columns =
+        [first("Customer"), beside("Amount"), digits("Loan, approved").label("Loan"), left("Payout")];
     view! { {table(columns, rows)}{older_link(Page::Loans, next)} }.into_any()
 }
 

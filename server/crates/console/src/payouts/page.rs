@@ -105,7 +105,12 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
             },
         ]
     });
-    let columns =
-        [first("Customer"), beside("Amount"), left("State"), digits("Reference, loan"), left("Started")];
+    let columns = [
+        first("Customer"),
+        beside("Amount"),
+        left("State"),
+        digits("Reference, loan").label("Reference"),
+        left("Started"),
+    ];
     view! { {table(columns, rows)}{older_link(Page::Payouts, next)} }.into_any()
 }
