@@ -35,6 +35,19 @@ export function isStill() {
   return !isMoving && !document.querySelector('[class*="-appear"], [class*="-enter"], [class*="-leave"]');
 }
 
+/** Changes the theme of the system, and waits until the page has followed, which the portal does by a script. */
+export async function changeTheme(page: Page, colorScheme: 'light' | 'dark') {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.waitForFunction(
+    (scheme) => getComputedStyle(document.documentElement).colorScheme.includes(scheme),
+    colorScheme,
+  );
+  // What is drawn by a script has the new colours in the next frame.
+  await page.evaluate(
+    () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+  );
+}
+
 /** Runs a check of a page in a wide light window, and in a narrow dark one. */
 export async function inEachLook(page: Page, check: () => Promise<void>) {
   for (const [colorScheme, width] of [
@@ -42,8 +55,8 @@ export async function inEachLook(page: Page, check: () => Promise<void>) {
     ['dark', 320],
   ] as const)
     await test.step(`${colorScheme}, ${width} px`, async () => {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.setViewportSize({ width, height: 900 });
+      await changeTheme(page, colorScheme);
       await check();
     });
 }

@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { changeTheme } from '../accessibility';
 import { signInHere } from '../acts';
 import { expect, test } from '../test';
 
@@ -92,7 +93,7 @@ test('every control shows the same focus ring', async ({ page, mkopo }) => {
     await page.getByRole('link', { name: 'View Details' }).first().click();
     await expect(page.getByRole('button', { name: 'Disburse Loan' })).toBeVisible();
     await expectRings(page, LIGHT, 8);
-    await page.emulateMedia({ colorScheme: 'dark' });
+    await changeTheme(page, 'dark');
     await expectRings(page, DARK, 8);
   });
   await test.step('dialog', async () => {

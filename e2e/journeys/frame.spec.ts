@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expectAccessible } from '../accessibility';
+import { changeTheme, expectAccessible } from '../accessibility';
 import { expect, test } from '../test';
 
 /** Stores a user as a sign-in would, with a role that sign-in never stores. */
@@ -162,7 +162,7 @@ test('REQ-005 every screen of the frame passes AA in each theme', async ({ page,
   const expectEachAccessible = async () => {
     for (const colorScheme of ['light', 'dark'] as const)
       await test.step(colorScheme, async () => {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await changeTheme(page, colorScheme);
         await expectAccessible(page);
       });
   };

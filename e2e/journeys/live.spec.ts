@@ -1,6 +1,6 @@
 import type { Browser, Page } from '@playwright/test';
 import { type Mkopo, PASSWORD, type Who } from 'mkopo-test';
-import { expectAccessible } from '../accessibility';
+import { changeTheme, expectAccessible } from '../accessibility';
 import { openLoan, signInHere } from '../acts';
 import { expectTidyLayout } from '../layout';
 import { expect, test } from '../test';
@@ -370,8 +370,8 @@ test('the live screens are accessible and fit narrow and wide windows', async ({
       ['light', 320],
     ] as const)
       await test.step(`${colorScheme}, ${width} px`, async () => {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await page.setViewportSize({ width, height: 900 });
+        await changeTheme(page, colorScheme);
         await expectAccessible(page);
         await expectTidyLayout(page);
       });

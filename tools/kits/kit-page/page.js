@@ -6,8 +6,12 @@
   } catch {
     // Without storage, the system decides.
   }
-  const isDark = theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  document.documentElement.classList.toggle('dark', isDark);
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const follow = () => {
+    document.documentElement.classList.toggle('dark', theme ? theme === 'dark' : system.matches);
+  };
+  system.addEventListener('change', follow);
+  follow();
 
   // A sandbox has the same packages, and most programs don't find its name on this machine.
   const origin = location.origin.replace(/\/\/[^.]+\.localhost\b/, '//localhost');
