@@ -59,15 +59,22 @@ beforeEach(() => {
 
 const open = (loan: Loan = LOAN) => renderSlice(slice, { pathname: '/loans/LN-1', state: { loan } });
 
-async function openDialog(loan?: Loan) {
-  const drawn = open(loan);
+/** Loads the page again, which keeps navigation state and nothing else. */
+function reload({ router }: ReturnType<typeof open>) {
+  const { pathname, state } = router.state.location as { pathname: string; state: unknown };
+  cleanup();
+  queryClient.clear();
+  return renderSlice(slice, { pathname, state });
+}
+
+async function openDialog(loan?: Loan, drawn = open(loan)) {
   await drawn.user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
   await dialog('Confirm Loan Disbursement');
   return drawn;
 }
 
-async function confirm(loan?: Loan) {
-  const drawn = await openDialog(loan);
+async function confirm(loan?: Loan, drawn = open(loan)) {
+  await openDialog(loan, drawn);
   await drawn.user.click(screen.getByRole('button', { name: 'Confirm Disbursement' }));
   return drawn;
 }
@@ -376,14 +383,9 @@ test.for([
   ['succeeds', () => disbursementRecord({ id: 'PAY-1', loan_id: 'LN-1' }), 'Disbursement Successful'],
   ['fails', () => rejected, REFUSAL],
 ] as const)('after a reload, an accepted payout is still followed until it %s', async ([, settled, text]) => {
-  const { router } = await submit();
-  const { state } = router.state.location as { state: unknown };
-
-  // A reload keeps navigation state and nothing else.
-  cleanup();
-  queryClient.clear();
+  const drawn = await submit();
   answer('get', RECORDS, 200, [settled()]);
-  renderSlice(slice, { pathname: '/loans/LN-1', state });
+  reload(drawn);
   expect(await screen.findByText(text)).toBeVisible();
   expect(screen.queryByText('Disbursement in Progress')).not.toBeInTheDocument();
 });
@@ -391,22 +393,15 @@ test.for([
 test('after a reload while the payout is requested, it is followed, and requested again with the same key', async () => {
   const held = hold();
   const received = answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }), { until: held.back });
-  const { router } = await confirm();
+  const first = await confirm();
   await waitFor(() => expect(received).toHaveLength(1));
-  const { state } = router.state.location as { state: unknown };
-  cleanup();
-  queryClient.clear();
 
-  const { user } = renderSlice(slice, { pathname: '/loans/LN-1', state });
-  await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
-  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  const second = await confirm(LOAN, reload(first));
   await waitFor(() => expect(received).toHaveLength(2));
   expect(keyOf(received.slice(1))).toBe(keyOf(received));
-  cleanup();
-  queryClient.clear();
 
   answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1' })]);
-  renderSlice(slice, { pathname: '/loans/LN-1', state });
+  reload(second);
   expect(await screen.findByText('Disbursement Successful')).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
   held.release();
@@ -414,15 +409,9 @@ test('after a reload while the payout is requested, it is followed, and requeste
 
 test('a request that was refused is not remembered over a reload', async () => {
   const received = answer('post', DISBURSE, 422, failure(REFUSAL, 'mobile_money_refused'));
-  const { router } = await confirm();
+  const drawn = await confirm();
   await dialog('Disbursement Failed');
-  const { state } = router.state.location as { state: unknown };
-  cleanup();
-  queryClient.clear();
-
-  const { user } = renderSlice(slice, { pathname: '/loans/LN-1', state });
-  await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
-  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  await confirm(LOAN, reload(drawn));
   await waitFor(() => expect(received).toHaveLength(2));
   expect(keyOf(received.slice(1))).not.toBe(keyOf(received));
 });

@@ -89,11 +89,19 @@ export function unsettledKey({ status, error, variables }: Attempt): string | un
   return status === 'pending' || isUnknown(error) ? variables?.idempotencyKey : undefined;
 }
 
+/** The last request for the payout of a loan, as the cache has it now. */
+export function lastAttempt(mutationKey: string[]): Attempt | undefined {
+  return queryClient.getMutationCache().findAll({ mutationKey }).at(-1)?.state as Attempt | undefined;
+}
+
 export function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && (error.isOutcomeUnknown || error.code === 'idempotency_key_in_use');
 }
 
-/** 128 random bits, for a request that repeats no other. `crypto.randomUUID` does not exist when the portal is served without TLS. */
+/**
+ * 128 random bits, for a request that repeats no other. `crypto.randomUUID` does not exist when the portal is served
+ * without TLS.
+ */
 export function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),

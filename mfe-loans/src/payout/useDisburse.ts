@@ -2,7 +2,15 @@ import { useMutation, useMutationState, useQuery } from '@tanstack/react-query';
 import { ApiError, isLive, queryClient, session } from 'mfe-kit';
 import { useReducer, useState } from 'react';
 import type { Loan } from '../loan/loan';
-import { type Attempt, disburse, isUnknown, KEY_LIFETIME_MS, newKey, unsettledKey } from './disburse';
+import {
+  type Attempt,
+  disburse,
+  isUnknown,
+  KEY_LIFETIME_MS,
+  lastAttempt,
+  newKey,
+  unsettledKey,
+} from './disburse';
 import { type Payout, payoutFrom } from './payout';
 import { openedWith, type PayoutEvent, payoutReducer, type PayoutState } from './payout-state';
 import { payoutQuery, refreshLists } from './queries';
@@ -45,16 +53,15 @@ export interface RememberedPayout {
  * Pays out a loan, and follows the payout until it settles. The attempts are in the shared mutation
  * cache, so the page shows the current one when it is left and opened again.
  */
-export function useDisburse(loan: Loan, { payoutId, idempotencyKey }: RememberedPayout = {}): Disbursing {
+export function useDisburse(loan: Loan, { payoutId, idempotencyKey }: RememberedPayout): Disbursing {
   const mutationKey = ['disburse', loan.id];
   const attempts = useMutationState({
     filters: { mutationKey },
     select: ({ state }) => state as Attempt,
   });
   const attempt = attempts.at(-1);
-  const isInterrupted = !attempt && Boolean(idempotencyKey);
   const [state, dispatch] = useReducer(payoutReducer, null, () =>
-    openedWith(isInterrupted ? INTERRUPTED : eventOf(attempt), loan, isLive()),
+    openedWith(!attempt && idempotencyKey ? INTERRUPTED : eventOf(attempt), loan, isLive()),
   );
   const isFollowed = state.follows !== 'none';
   const knownId = state.response.payout?.id || (state.opened.wasPending ? payoutId : undefined);
@@ -63,7 +70,8 @@ export function useDisburse(loan: Loan, { payoutId, idempotencyKey }: Remembered
     enabled: isFollowed,
   });
   const record = isFollowed ? (data ?? null) : null;
-  const unsettled = isInterrupted && !state.payout ? idempotencyKey : attempt && unsettledKey(attempt);
+  const interruptedKey = state.payout ? undefined : idempotencyKey;
+  const keyAfter = (last: Attempt | undefined) => (last ? unsettledKey(last) : interruptedKey);
   const status = state.isDismissed ? 'idle' : STATUSES[state.name];
   const { mutate } = useMutation({
     mutationKey,
@@ -85,12 +93,13 @@ export function useDisburse(loan: Loan, { payoutId, idempotencyKey }: Remembered
     payout: state.payout,
     error: state.error,
     notice: noticeOf(state),
-    idempotencyKey: unsettled,
+    idempotencyKey: keyAfter(attempt),
     pay() {
       // The cache is updated at once; the page would re-render too late to stop a second click.
       if (!session.state.user || queryClient.isMutating({ mutationKey }) > 0) return;
       const { amount } = loan;
-      if (amount !== null) mutate({ loan, amount, idempotencyKey: unsettled ?? newKey() });
+      const key = keyAfter(lastAttempt(mutationKey)) ?? newKey();
+      if (amount !== null) mutate({ loan, amount, idempotencyKey: key });
     },
     dismiss: () => dispatch({ type: 'dismissed' }),
   };
