@@ -48,12 +48,16 @@ export async function changeTheme(page: Page, colorScheme: 'light' | 'dark') {
   );
 }
 
-/** Runs a check of a page in a wide light window, and in a narrow dark one. */
-export async function inEachLook(page: Page, check: () => Promise<void>) {
-  for (const [colorScheme, width] of [
-    ['light', 1280],
-    ['dark', 320],
-  ] as const)
+type Look = readonly ['light' | 'dark', number];
+
+const LOOKS: readonly Look[] = [
+  ['light', 1280],
+  ['dark', 320],
+];
+
+/** Runs a check of a page in each theme and width: in a wide light window and a narrow dark one, unless others are given. */
+export async function inEachLook(page: Page, check: () => Promise<void>, looks = LOOKS) {
+  for (const [colorScheme, width] of looks)
     await test.step(`${colorScheme}, ${width} px`, async () => {
       await page.setViewportSize({ width, height: 900 });
       await changeTheme(page, colorScheme);
