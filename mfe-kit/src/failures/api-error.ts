@@ -20,7 +20,7 @@ interface ApiErrorFacts {
 /** The one error that a call rejects with. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly kind!: ApiErrorKind;
+  readonly kind: ApiErrorKind;
   /** The HTTP status; `undefined` without an answer. */
   readonly status: number | undefined;
   /** The failure's code, such as `mobile_money_refused`. */
@@ -38,9 +38,16 @@ export class ApiError extends Error {
   readonly body: unknown;
 
   constructor(facts: ApiErrorFacts) {
-    const { error, message, cause, ...others } = facts;
-    super(message ?? error ?? '', { cause });
-    Object.assign(this, others, { serverError: error, serverMessage: message });
+    super(facts.message ?? facts.error ?? '', { cause: facts.cause });
+    this.kind = facts.kind;
+    this.status = facts.status;
+    this.code = facts.code;
+    this.field = facts.field;
+    this.requestId = facts.requestId;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.serverError = facts.error;
+    this.serverMessage = facts.message;
+    this.body = facts.body;
   }
 
   /** The server's text, or '' without one. */

@@ -2,16 +2,18 @@ import { portalSettings } from '../slice/portal-settings';
 
 /** The midnight, in the deployment's time zone, at which the day of `time` began, or a day before it. */
 export function startOfDay(time: Date, daysBefore = 0): Date {
-  const day = new Date(wallClockAt(time.getTime()));
-  return midnightOf(day.setUTCHours(-24 * daysBefore, 0, 0, 0));
+  const { year, month, day } = partsOf(time.getTime());
+  return midnightOf(Date.UTC(year, month - 1, day - daysBefore));
 }
 
 /** The midnight at which a day such as '2026-11-14' begins, or a day after it; `null` if there is no such day. */
 export function startOfDate(date: string, daysAfter = 0): Date | null {
-  const day = new Date(/^[1-9]\d{3}-\d\d-\d\d$/.test(date) ? date : NaN);
-  // Some days that do not exist overflow into another month.
-  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== date) return null;
-  return midnightOf(day.setUTCHours(24 * daysAfter));
+  const [, year, month, day] = /^([1-9]\d{3})-(\d\d)-(\d\d)$/.exec(date)?.map(Number) ?? [];
+  if (!year || !month || !day) return null;
+  const midnight = new Date(Date.UTC(year, month - 1, day));
+  // A month or a day that does not exist overflows into another month.
+  if (midnight.getUTCMonth() !== month - 1) return null;
+  return midnightOf(Date.UTC(year, month - 1, day + daysAfter));
 }
 
 /** The time in the zone of what is midnight in UTC. */
@@ -23,13 +25,32 @@ function midnightOf(midnight: number): Date {
 
 /** The offset of the zone's wall clocks from UTC at a time, in milliseconds; positive if they are ahead. */
 function offsetAt(time: number): number {
-  return wallClockAt(time) - Math.floor(time / 1000) * 1000;
+  const { year, month, day, hour, minute, second } = partsOf(time);
+  const wallClock = Date.UTC(year, month - 1, day, hour, minute, second);
+  return wallClock - Math.floor(time / 1000) * 1000;
 }
 
-/** The time at which clocks in UTC show what those of the zone show at a time; both in milliseconds. */
-function wallClockAt(time: number): number {
-  const { timeZone } = portalSettings();
-  // Swedish writes '2026-11-14 12:30:00'.
-  const shown = new Date(time).toLocaleString('sv-SE', { timeZone });
-  return Date.parse(`${shown.replace(' ', 'T')}Z`);
+function partsOf(time: number) {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone: portalSettings().timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(time);
+  const numberOf = (type: Intl.DateTimeFormatPartTypes) =>
+    Number(parts.find((part) => part.type === type)?.value);
+  return {
+    year: numberOf('year'),
+    month: numberOf('month'),
+    day: numberOf('day'),
+    hour: numberOf('hour'),
+    minute: numberOf('minute'),
+    second: numberOf('second'),
+  };
 }
