@@ -8,7 +8,7 @@ use axum::http::{Method, StatusCode};
 use base::error::Failure;
 use futures::{FutureExt, future::join_all};
 use serde_json::Value;
-use sqlx::{Connection as _, SqliteConnection};
+use sqlx::{Connection as _, PgConnection, SqliteConnection};
 use store::{Connection, Database};
 
 use crate::{
@@ -149,6 +149,21 @@ async fn a_write_whose_caller_is_gone_is_rolled_back_and_a_commit_is_finished() 
     // Comes after both.
     app.write("SELECT 1").await.unwrap();
     assert_eq!(count(&app).await, before + 1);
+}
+
+/// On a full disk, for example, it calls what is missing an internal error.
+#[tokio::test]
+#[ignore = "needs PostgreSQL"]
+async fn a_connection_that_is_refused_can_be_tried_again_whatever_the_reason_on_postgresql() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = test_store::url(folder.path()).unwrap();
+    let (_, database) = url.rsplit_once('/').unwrap();
+    test_store::administer("DROP ROLE IF EXISTS shut_out");
+    test_store::administer("CREATE ROLE shut_out LOGIN");
+    test_store::administer(&format!("REVOKE CONNECT ON DATABASE {database} FROM PUBLIC"));
+    let error = PgConnection::connect(&url.replace("mkopo@", "shut_out@")).await.unwrap_err();
+    let failure = Failure::from(error);
+    assert!(matches!(failure, Failure::Unavailable(_)), "{failure:?}");
 }
 
 /// If each waited by itself, the last of them would wait for ten seconds.

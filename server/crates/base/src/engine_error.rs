@@ -74,7 +74,7 @@ fn is_unavailable(error: &sqlx::Error) -> bool {
     match error {
         E::Io(_) | E::Tls(_) | E::Protocol(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => true,
         E::Database(error) => match error.try_downcast_ref::<PgDatabaseError>() {
-            Some(error) => is_postgres_unavailable(error.code()),
+            Some(error) => ends_connection(error) || is_postgres_unavailable(error.code()),
             None => matches!(
                 sqlite_code(&**error),
                 Some(SQLITE_BUSY | SQLITE_READONLY | SQLITE_IOERR | SQLITE_FULL | SQLITE_CANTOPEN)
@@ -85,12 +85,16 @@ fn is_unavailable(error: &sqlx::Error) -> bool {
 }
 
 fn is_postgres_unavailable(code: &str) -> bool {
-    // Connection; resources; object state; operator intervention; system; authorization.
-    const CLASSES: [&str; 6] = ["08", "53", "55", "57", "58", "28"];
-    // Read-only (a standby took over), idle timeout, transaction timeout, database does not exist (any
-    // more).
-    const CODES: [&str; 4] = ["25006", "25P03", "25P04", "3D000"];
-    CODES.contains(&code) || code.get(..2).is_some_and(|class| CLASSES.contains(&class))
+    // Connection; resources; object state; operator intervention; system.
+    const CLASSES: [&str; 5] = ["08", "53", "55", "57", "58"];
+    const READ_ONLY: &str = "25006";
+    code == READ_ONLY || code.get(..2).is_some_and(|class| CLASSES.contains(&class))
+}
+
+/// Returns whether PostgreSQL closes the connection, or never opened it, whatever the reason. With a full disk, for
+/// example, it can't start a connection, which it calls an internal error.
+fn ends_connection(error: &PgDatabaseError) -> bool {
+    matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic)
 }
 
 fn postgres(error: &sqlx::Error) -> Option<&PgDatabaseError> {
@@ -133,7 +137,7 @@ pub fn is_disk_full(error: &sqlx::Error) -> bool {
 /// last used, or it was the victim of a conflict.
 pub fn can_begin_again(error: &sqlx::Error) -> bool {
     match postgres(error) {
-        Some(pg) => pg.severity() == PgSeverity::Fatal || is_conflict(error),
+        Some(pg) => ends_connection(pg) || is_conflict(error),
         None => match error {
             sqlx::Error::Io(error) => error.kind() != std::io::ErrorKind::TimedOut,
             sqlx::Error::Protocol(_) => true,
