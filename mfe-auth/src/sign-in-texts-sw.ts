@@ -31,7 +31,6 @@ const swahili: SignInTexts = {
   sending: 'Inatuma...',
   sendingCode: 'Inatuma msimbo wa uthibitishaji...',
   codeSent: 'Msimbo wa uthibitishaji umetumwa! Tafadhali angalia barua pepe yako.',
-  checkPassword: 'Rudi kuingia uangalie nenosiri lako.',
   checkCode: 'Angalia msimbo, au omba utumiwe mwingine.',
   demoCodes: 'Onyesho: misimbo hufika kwenye',
   outbox: 'kikasha cha kutoka (hufunguka kwenye kichupo kipya)',

@@ -33,7 +33,6 @@ const english = {
   sending: 'Sending...',
   sendingCode: 'Sending verification code...',
   codeSent: 'Verification code sent! Please check your email.',
-  checkPassword: 'Go back to login and check your password.',
   checkCode: 'Check the code, or have a new one sent.',
   demoCodes: 'Demo: codes arrive in the',
   outbox: 'outbox (opens in a new tab)',

@@ -4,21 +4,32 @@ import { Button, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useLayoutEffect, useRef, useState } from 'react';
 import { failures } from '../failures';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
+import { errorAt, type FieldError } from '../fields/field-error';
+import { PasswordField } from '../fields/PasswordField';
 import { signInTexts } from '../sign-in-texts';
 import { CodeActions } from '../signed-out/CodeActions';
 import classes from '../signed-out/form.module.css';
 import { SIGN_IN_TOAST } from '../signed-out/toast';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
 import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
-import { adviceOnCode, adviceOnPassword, type Credentials, signInByCode } from './sign-in';
+import { type Credentials, fieldAtFault, missingForCode, rejectedField, signInByCode } from './sign-in';
 import { signInCodeRequest } from './sign-in-code';
 import { welcome } from './welcome';
 
-export function CodeForm({ credentials, onBack }: { credentials: Credentials; onBack: () => void }) {
+interface CodeFormProps {
+  credentials: Credentials;
+  onPasswordChange: (password: string) => void;
+  onBack: () => void;
+}
+
+/** The step of the code; it asks for the password too where it was lost by a reload, or is wrong. */
+export function CodeForm({ credentials, onPasswordChange, onBack }: CodeFormProps) {
   const texts = signInTexts();
   const [otp, setOtp] = useState('');
-  const [advice, setAdvice] = useState<string>();
+  const [isPasswordAsked, setPasswordAsked] = useState(credentials.password === '');
+  const [wrong, setWrong] = useState<FieldError<'otp' | keyof Credentials> | null>(null);
   const code = useRef<InputRef>(null);
+  const password = useRef<InputRef>(null);
 
   const verify = useMutation({
     mutationFn: () => signInByCode(credentials, otp),
@@ -26,13 +37,12 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
     onSuccess: welcome,
     onError: (error) => {
       notify({ type: 'error', message: failureText(failures().signInByCode, error), key: SIGN_IN_TOAST });
-      setAdvice(adviceOnCode(error));
-      if (adviceOnCode(error)) sendTo(() => focusAndSelect(code.current));
+      pointAt(rejectedField(error));
     },
   });
   const resend = useCodeRequest(signInCodeRequest(credentials), {
     // The password may have been changed since it was sent for the first code.
-    onFailed: (error) => setAdvice(adviceOnPassword(error)),
+    onFailed: (error) => pointAt(fieldAtFault(error)),
   });
   const isPending = verify.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
@@ -40,8 +50,25 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
   useLayoutEffect(() => code.current?.focus(), []);
 
   function change(digits: string) {
-    setAdvice(undefined);
+    setWrong(null);
     setOtp(digits);
+  }
+
+  function pointAt(error: typeof wrong) {
+    setWrong(error);
+    if (error?.field === 'password') setPasswordAsked(true);
+    if (error) sendTo(() => focusAndSelect((error.field === 'password' ? password : code).current));
+  }
+
+  function requestAnother() {
+    const missing = missingForCode(credentials);
+    if (missing) {
+      pointAt(missing);
+      return;
+    }
+    change('');
+    sendTo(() => code.current?.focus());
+    resend.start();
   }
 
   return (
@@ -50,17 +77,42 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
       className={classes.form}
       onSubmit={(event: SubmitEvent) => {
         event.preventDefault();
-        setAdvice(undefined);
+        setWrong(null);
         verify.mutate();
       }}
     >
-      <CodeField ref={code} value={otp} error={advice} disabled={isPending} onChange={change} />
+      <CodeField
+        ref={code}
+        value={otp}
+        error={errorAt(wrong, 'otp')}
+        disabled={isPending}
+        onChange={change}
+      />
+      {isPasswordAsked ? (
+        <>
+          {/* Tells password managers which account the password belongs to. */}
+          <input hidden readOnly name="email" autoComplete="username" value={credentials.email} />
+          <PasswordField
+            ref={password}
+            label={texts.password}
+            name="password"
+            autoComplete="current-password"
+            value={credentials.password}
+            error={errorAt(wrong, 'password')}
+            disabled={isPending}
+            onChange={(typed) => {
+              setWrong(null);
+              onPasswordChange(typed);
+            }}
+          />
+        </>
+      ) : null}
       <Button
         type="primary"
         size="large"
         block
         htmlType="submit"
-        disabled={isPending || otp.length !== CODE_LENGTH}
+        disabled={isPending || otp.length !== CODE_LENGTH || !credentials.password}
       >
         {verify.isPending ? texts.verifying : texts.verify}
       </Button>
@@ -70,11 +122,7 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
         isDisabled={isPending}
         isSending={resend.isPending}
         onBack={onBack}
-        onResend={() => {
-          change('');
-          sendTo(() => code.current?.focus());
-          resend.mutate();
-        }}
+        onResend={requestAnother}
       />
     </form>
   );

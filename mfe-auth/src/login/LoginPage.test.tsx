@@ -14,6 +14,7 @@ import {
   unreachable,
   waitFor,
 } from 'mfe-kit/testing';
+import { cleanup } from '@testing-library/react';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import slice from '../slice';
 import { missingForCode } from './sign-in';
@@ -321,6 +322,20 @@ describe('requesting a code', () => {
     },
   );
 
+  test('a code that is sent after its form was left opens no step', async () => {
+    const held = hold();
+    const toasts = standingToasts();
+    answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
+    const { router, user } = await fillIn();
+    await user.click(button('Sign in with OTP'));
+    await user.click(screen.getByRole('link', { name: 'Forgot password?' }));
+    await screen.findByRole('heading', { name: 'Enter your email' });
+    held.release();
+    await expect.poll(toasts).toEqual(['Verification code sent! Please check your email.']);
+    expect(router.state.location.pathname).toBe('/password-reset');
+    expect(screen.getByRole('heading', { name: 'Enter your email' })).toBeVisible();
+  });
+
   test('REQ-108 an unknown email address is marked', async () => {
     answer('post', REQUEST, 404, failure('user not found'));
     const { user } = await fillIn();
@@ -389,13 +404,53 @@ describe('by code', () => {
     expect(code()).toHaveValue('2');
   });
 
-  test('a wrong password is not reported as a wrong code', async () => {
+  test('a wrong password is asked for again at the step of the code', async () => {
     answer('post', VERIFY, 400, failure('invalid password'));
     const { user } = await requestCode();
     await user.keyboard('481516{Enter}');
-    await waitFor(() =>
-      expect(code()).toHaveAccessibleDescription('Go back to login and check your password.'),
-    );
+    await waitFor(() => expect(password()).toHaveFocus());
+    expect(password()).toHaveAccessibleDescription('Incorrect password.');
+    expect(code()).not.toHaveAttribute('aria-invalid');
+    const received = answer('post', VERIFY, 200, signedIn());
+    await user.keyboard('Mkopo-demo-2{Enter}');
+    await screen.findByTestId('elsewhere');
+    expect(received[0]?.body).toEqual({ email: EMAIL, password: 'Mkopo-demo-2', otp: '481516' });
+  });
+
+  test('a reload stays at the step of the code, asks for the password again, and is forgotten after sign-in', async () => {
+    const before = await requestCode();
+    const { pathname, state } = before.router.state.location as { pathname: string; state: object };
+    expect(
+      JSON.stringify([state, Object.entries(localStorage), Object.entries(sessionStorage)]),
+    ).not.toContain(PASSWORD);
+    cleanup();
+    const from = { pathname: '/loans/7', search: '', hash: '', key: 'x', state: null };
+    const { router, user } = renderSlice(slice, { pathname, state: { ...state, from } });
+    expect(await screen.findByLabelText('Verification Code')).toHaveFocus();
+    expect(screen.getByText(`We sent a 6-digit code to ${EMAIL}.`)).toBeVisible();
+    await user.keyboard('481516');
+    expect(button('Verify & Sign in')).toBeDisabled();
+    const received = answer('post', VERIFY, 200, signedIn());
+    await user.type(password(), `${PASSWORD}{Enter}`);
+    await screen.findByTestId('elsewhere');
+    expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL, password: PASSWORD, otp: '481516' }]);
+    expect(router.state.location).toMatchObject({ pathname: '/loans/7', state: null });
+  });
+
+  test('after a reload another code needs the password first, and Back to Login keeps the email', async () => {
+    const requests = answer('post', REQUEST, 200, { message: 'sent' });
+    const { user } = renderSlice(slice, { pathname: '/login', state: { email: EMAIL, isCodeSent: true } });
+    await user.click(await screen.findByRole('button', { name: 'Resend code' }));
+    expect(password()).toHaveFocus();
+    expect(password()).toHaveAccessibleDescription('Please enter your password first');
+    expect(requests).toEqual([]);
+    await user.keyboard('x');
+    await user.click(button('Resend code'));
+    await waitFor(() => expect(code()).toHaveFocus());
+    expect(requests).toHaveLength(1);
+    await user.click(button('Back to Login'));
+    expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
+    expect(email()).toHaveValue(EMAIL);
   });
 
   test('REQ-122 when the response is missing, nobody is signed in and the code stays', async () => {
@@ -501,7 +556,7 @@ describe('with live screens', () => {
     const { user } = await requestCode();
     answer('post', REQUEST, 400, failure('Invalid password', 'invalid_password'));
     await user.click(button('Resend code'));
-    await waitFor(() => expect(code()).toHaveFocus());
-    expect(code()).toHaveAccessibleDescription('Go back to login and check your password.');
+    await waitFor(() => expect(password()).toHaveFocus());
+    expect(password()).toHaveAccessibleDescription('Incorrect password.');
   });
 });

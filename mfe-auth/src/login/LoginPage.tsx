@@ -1,11 +1,12 @@
 import { useSession } from 'mfe-kit';
 import { useState } from 'react';
-import { Navigate } from 'react-router';
+import { Navigate, useNavigate } from 'react-router';
 import { signInTexts } from '../sign-in-texts';
 import { SignedOutLayout } from '../signed-out/SignedOutLayout';
 import { useSignInState } from '../signed-out/navigation-state';
 import { CodeForm } from './CodeForm';
 import { PasswordForm } from './PasswordForm';
+import type { Credentials } from './sign-in';
 import { useExpiredMessage } from './useExpiredMessage';
 
 export default function LoginPage() {
@@ -19,24 +20,29 @@ export default function LoginPage() {
 /** Sign-in by password, or by password and a one-time code. */
 function SignIn() {
   const texts = signInTexts();
-  const { email = '' } = useSignInState();
+  const { from, email = '', isCodeSent = false } = useSignInState();
+  const navigate = useNavigate();
   const [credentials, setCredentials] = useState({ email, password: '' });
-  const [isCodeSent, setCodeSent] = useState(false);
   useExpiredMessage();
+
+  const change = (given: Partial<Credentials>) => setCredentials((before) => ({ ...before, ...given }));
+  // In navigation state, as a phone may load the page again when its user comes back with the code.
+  const setCodeSent = (isCodeSent: boolean) =>
+    void navigate('.', { replace: true, state: { from, email: credentials.email, isCodeSent } });
 
   if (isCodeSent)
     return (
       <SignedOutLayout title={texts.enterCode} subtitle={texts.codeSentTo(credentials.email)}>
-        <CodeForm credentials={credentials} onBack={() => setCodeSent(false)} />
+        <CodeForm
+          credentials={credentials}
+          onPasswordChange={(password) => change({ password })}
+          onBack={() => setCodeSent(false)}
+        />
       </SignedOutLayout>
     );
   return (
     <SignedOutLayout title={texts.signIn} subtitle={texts.signInText}>
-      <PasswordForm
-        credentials={credentials}
-        onChange={(change) => setCredentials((before) => ({ ...before, ...change }))}
-        onCodeSent={() => setCodeSent(true)}
-      />
+      <PasswordForm credentials={credentials} onChange={change} onCodeSent={() => setCodeSent(true)} />
     </SignedOutLayout>
   );
 }

@@ -1,7 +1,7 @@
 import { ApiError, session, setPortalSettings } from 'mfe-kit';
 import { answer, currentUser, garbled, preferences, signedIn, silent } from 'mfe-kit/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { adviceOnCode, fieldAtFault, signInByCode, signInByPassword } from './sign-in';
+import { fieldAtFault, rejectedField, signInByCode, signInByPassword } from './sign-in';
 
 const CREDENTIALS = { email: 'agent@mkopo.test', password: 'Mkopo-demo-1' };
 
@@ -80,7 +80,7 @@ test('a failure is about a field by its error or its message, or about none', ()
 
 test('only a refused code is to be checked', () => {
   const check = 'Check the code, or have a new one sent.';
-  expect(adviceOnCode(refused({ status: 400, error: 'invalid or expired code' }))).toBe(check);
+  expect(rejectedField(refused({ status: 400, error: 'invalid or expired code' }))?.text).toBe(check);
   for (const other of [refused({ status: 500 }), new ApiError({ kind: 'network' }), new Error('400')])
-    expect(adviceOnCode(other)).toBeUndefined();
+    expect(rejectedField(other)).toBeNull();
 });

@@ -92,13 +92,8 @@ export function fieldAtFault(error: unknown): FieldError<keyof Credentials> | nu
   }
 }
 
-/** The advice after a code is rejected; `undefined` when neither the code nor the password was wrong. */
-export function adviceOnCode(error: unknown): string | undefined {
+/** The error of the field that the failure of a sign-in by code is about, if it is about one. */
+export function rejectedField(error: unknown): FieldError<'otp' | keyof Credentials> | null {
   const isRefused = error instanceof ApiError && error.status === 400;
-  return adviceOnPassword(error) ?? (isRefused ? signInTexts().checkCode : undefined);
-}
-
-/** The advice on a wrong password, shown beside the code's field; `undefined` when it was not wrong. */
-export function adviceOnPassword(error: unknown): string | undefined {
-  return fieldAtFault(error)?.field === 'password' ? signInTexts().checkPassword : undefined;
+  return fieldAtFault(error) ?? (isRefused ? { field: 'otp', text: signInTexts().checkCode } : null);
 }

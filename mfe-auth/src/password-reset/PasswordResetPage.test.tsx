@@ -148,6 +148,19 @@ describe('the email step', () => {
     expect(focused[0]).toBe(code());
   });
 
+  test('a code that is sent after its form was left does not open the second step', async () => {
+    const held = hold();
+    const toasts = standingToasts();
+    answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
+    const { router, user } = await sendEmail();
+    await user.click(screen.getByRole('link', { name: 'Back to Login' }));
+    await screen.findByRole('heading', { name: 'Sign in' });
+    held.release();
+    await expect.poll(toasts).toEqual(['Password reset code sent! Please check your SMS.']);
+    expect(router.state.location.pathname).toBe('/login');
+    expect(screen.getByRole('heading', { name: 'Sign in' })).toBeVisible();
+  });
+
   test.for([
     ['refused', () => answer('post', REQUEST, 429, failure('Wait 30 seconds')), 'Wait 30 seconds'],
     ['missing', () => unreachable('post', REQUEST), 'Failed to send reset code. Please try again.'],

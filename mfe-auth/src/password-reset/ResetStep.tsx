@@ -133,7 +133,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
         onResend={() => {
           change({ otp: '' });
           sendTo(() => otp.current?.focus());
-          resend.mutate();
+          resend.start();
         }}
       />
     </form>

@@ -8,7 +8,7 @@ export interface SignInState {
   /** The page that the user opened first; sign-in returns to it. */
   from?: Location<unknown>;
   email?: string;
-  /** A code to reset the password was sent to it. */
+  /** A code was sent to it, to sign in or to reset the password: the step of the code is open. */
   isCodeSent?: boolean;
 }
 

@@ -16,17 +16,20 @@ export function useCodeRequest(
   { send, sending, sent, failure, act }: CodeRequest,
   { onSent, onFailed }: { onSent?: () => void; onFailed?: (error: unknown) => void } = {},
 ) {
-  return useMutation({
+  const request = useMutation({
     mutationFn: send,
     ...(act ? { meta: { act } } : {}),
     onMutate: () => notify({ type: 'loading', message: sending, duration: 0, key: SIGN_IN_TOAST }),
     onSuccess: () => {
       notify({ type: 'success', message: sent, key: SIGN_IN_TOAST });
-      onSent?.();
     },
     onError: (error) => {
       notify({ type: 'error', message: failureText(failure, error), key: SIGN_IN_TOAST });
-      onFailed?.(error);
     },
   });
+  return {
+    isPending: request.isPending,
+    // Its form goes on only if it is still there when the response arrives.
+    start: () => request.mutate(undefined, { onSuccess: onSent, onError: onFailed }),
+  };
 }
