@@ -12,6 +12,7 @@ import {
   unreachable,
   waitFor,
 } from 'mfe-kit/testing';
+import { cleanup } from '@testing-library/react';
 import { act } from 'react';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { followRefusals } from '../live/follow-changes';
@@ -243,6 +244,29 @@ test('an admin whose role was changed is refused once, and sees no settings any 
   await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
   await user.click(button('Save Changes'));
   expect(await screen.findByText('Settings are for admins')).toBeVisible();
+});
+
+test('changes outlast a session that ends, for the person who typed them alone', async () => {
+  const reopenAs = (email: string) => {
+    cleanup();
+    session.signIn({ token: 'token-2', username: 'Achieng', email, role: 'admin' });
+    return open();
+  };
+  const user = await open();
+  await user.clear(screen.getByLabelText('Retry Attempts'));
+  await user.type(screen.getByLabelText('Retry Attempts'), '5');
+  await user.click(screen.getByRole('switch', { name: 'Email Notifications' }));
+  act(() => session.expire());
+  await reopenAs('other@mkopo.test');
+  expect(value('Retry Attempts')).toBe('3');
+  act(() => session.expire());
+  await reopenAs('admin@mkopo.test');
+  expect(value('Retry Attempts')).toBe('5');
+  expect(screen.getByRole('switch', { name: 'Email Notifications' })).toBeChecked();
+  expect(button('Save Changes')).toBeEnabled();
+  act(() => session.clear());
+  await reopenAs('admin@mkopo.test');
+  expect(value('Retry Attempts')).toBe('3');
 });
 
 test('settings that can’t be read show the server’s text', async () => {
