@@ -32,7 +32,7 @@ export { searched } from './format/searched';
 export { relativeTime } from './format/relative-time';
 export { catalogue, type Language, language, LANGUAGES, plural } from './language/language';
 export { notify, dismissNotification, type ShowNotification } from './notify/notify';
-export { refusalSentences } from './payouts/advice';
+export { refusalSentences, type RefusalSentence } from './payouts/advice';
 export { payoutStatus, type PayoutStatus } from './payouts/payout-status';
 export { queryClient } from './query/query-client';
 export { queryKeys } from './query/query-keys';

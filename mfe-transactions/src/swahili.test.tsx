@@ -32,6 +32,15 @@ test('the history is in Swahili, with pages and statuses', async () => {
   expect(screen.getByText('Muamala 1 umepatikana')).toBeVisible();
 });
 
+test('mobile money’s own sentence is marked as English, after advice in Swahili', async () => {
+  const said = 'The balance is insufficient for the transaction.';
+  answer('get', RECORDS, 200, [disbursementRecord({ status: 'FAILED', error_message: said })]);
+  renderSlice(slice, '/transactions');
+  const sentence = await screen.findByText(said);
+  expect(sentence).toHaveAttribute('lang', 'en');
+  expect(sentence.previousElementSibling).not.toHaveAttribute('lang');
+});
+
 test('a failure is told in Swahili by its code', async () => {
   answer('get', RECORDS, 503, failure('The service is busy.', 'busy'));
   renderSlice(slice, '/transactions');

@@ -23,12 +23,12 @@ test('every refusal that the server can give is found in its source', () => {
 
 test.for(texts)('what to do comes before what mobile money says: %s', (text) => {
   const [advice, said, ...others] = refusalSentences(text);
-  expect(advice).toMatch(/^[A-Z].+\.$/);
-  expect([said, ...others]).toEqual([text]);
+  expect(advice?.text).toMatch(/^[A-Z].+\.$/);
+  expect([said, ...others]).toEqual([{ text, lang: 'en' }]);
 });
 
 test('a text that nothing is known about stands alone', () => {
   expect(refusalSentences('This loan has already been disbursed.')).toEqual([
-    'This loan has already been disbursed.',
+    { text: 'This loan has already been disbursed.' },
   ]);
 });

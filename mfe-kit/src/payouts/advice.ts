@@ -10,9 +10,18 @@ const ADVICE: [RegExp, keyof AdviceTexts][] = [
   [/credit ?party|operator does not exist|not registered|unregistered/i, 'noWallet'],
 ];
 
-/** The sentences on a failed payout: the advice, where there is one, then the provider's text, if any. */
-export function refusalSentences(text: string | null): string[] {
+/** A sentence, with its language where it is not that of the page. */
+export interface RefusalSentence {
+  text: string;
+  lang?: 'en';
+}
+
+/**
+ * The sentences on a failed payout: the advice, where there is one, then the provider's text, if any. Texts that advice
+ * is known for are in English.
+ */
+export function refusalSentences(text: string | null): RefusalSentence[] {
   if (!text) return [];
   const known = ADVICE.find(([said]) => said.test(text))?.[1];
-  return known ? [adviceTexts()[known], text] : [text];
+  return known ? [{ text: adviceTexts()[known] }, { text, lang: 'en' }] : [{ text }];
 }

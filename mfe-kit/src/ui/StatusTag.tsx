@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Icon } from './Icon';
 import classes from './StatusTag.module.css';
 import { type Tone, TONE_ICONS, toneClass } from './tone';
@@ -7,7 +8,7 @@ interface StatusTagProps {
   tone: Tone;
   children: string;
   /** The reason for the status, shown on hover, focus or tap. */
-  reason?: string | null;
+  reason?: ReactNode;
 }
 
 /** A status as icon, word and tint. */

@@ -3,7 +3,7 @@ import classes from './Tooltip.module.css';
 
 interface TooltipProps {
   /** The text; assistive technology reads it as the description of `children`. */
-  text: string;
+  text: ReactNode;
   children: ReactNode;
 }
 

@@ -1,7 +1,6 @@
 import { formatMoney, isolated, refusalSentences } from 'mfe-kit';
 import { EmptyState, Icon, type IconName, TimeAgo } from 'mfe-kit/ui';
 import { loansTexts, type LoansTexts } from '../loans-texts';
-import { languageOf } from '../payout/Refusal';
 import classes from './RecentActivity.module.css';
 import type { Activity } from './stats';
 
@@ -18,7 +17,6 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
     <ul className={classes.feed}>
       {activities.map(({ type, loanId, customerName, amount, date, errorMessage }) => {
         const { label, icon, tone } = KINDS[type];
-        const sentences = refusalSentences(errorMessage);
         return (
           <li key={`${type} ${loanId}`}>
             <span className={`${classes.icon} ${classes[tone]}`}>
@@ -27,13 +25,9 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
             <div>
               <strong>{texts[label]}</strong>
               <p className="detail">{`${isolated(customerName || texts.missing)} · ${formatMoney(amount)}`}</p>
-              {sentences.map((sentence) => (
-                <p
-                  key={sentence}
-                  className={`detail ${classes.error}`}
-                  lang={languageOf(sentence, sentences)}
-                >
-                  {sentence}
+              {refusalSentences(errorMessage).map(({ text, lang }) => (
+                <p key={text} className={`detail ${classes.error}`} lang={lang}>
+                  {text}
                 </p>
               ))}
               <p className="detail">

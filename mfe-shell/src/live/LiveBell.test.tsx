@@ -125,6 +125,16 @@ test('a thousand approved loans are one line, below an older failure, and seeing
   expect(received.map(({ body }) => body)).toEqual([{ until: '2026-11-14T09:30:02.000Z' }]);
 });
 
+test('in Swahili, mobile money’s own sentence is marked as English', async () => {
+  await language.use('sw');
+  given();
+  unreachable('put', READ);
+  await openBell('Arifa, 2 hazijasomwa');
+  const sentence = screen.getByText('The phone is not registered.');
+  expect(sentence).toHaveAttribute('lang', 'en');
+  expect(sentence.previousElementSibling).not.toHaveAttribute('lang');
+});
+
 test('in Swahili, numbers are grouped as well', async () => {
   await language.use('sw');
   given(many(50, { kind: 'loan_approved' }), { unread: 1000, unread_approved: 1000, approved: 1000 });

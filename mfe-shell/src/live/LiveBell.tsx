@@ -194,7 +194,14 @@ function Line({ notification, count, isUnread, onOpen }: LineProps) {
         </span>
         <span className={classes.words}>
           <strong>{count > 1 ? texts.loansApproved(count) : texts[kind]}</strong>
-          <span>{count > 1 ? texts.allReady : sentence(texts, notification)}</span>
+          <span>
+            {count > 1 ? texts.allReady : sentence(texts, notification)}
+            {refusalSentences(notification.error_message).map(({ text, lang }) => (
+              <span key={text} lang={lang}>
+                {` ${text}`}
+              </span>
+            ))}
+          </span>
           <small>
             <TimeAgo moment={at} />
           </small>
@@ -209,10 +216,10 @@ function Line({ notification, count, isUnread, onOpen }: LineProps) {
   );
 }
 
-function sentence(texts: BellTexts, { kind, amount, customer_name, error_message }: Notification): string {
+function sentence(texts: BellTexts, { kind, amount, customer_name }: Notification): string {
   const money = formatMoney(amount);
   const customer = isolated(customer_name);
   if (kind === 'payout_completed') return texts.paid(money, customer);
   if (kind === 'loan_approved') return texts.ready(money, customer);
-  return [texts.notPaid(money, customer), ...refusalSentences(error_message)].join(' ');
+  return texts.notPaid(money, customer);
 }

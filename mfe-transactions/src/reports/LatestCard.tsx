@@ -1,10 +1,9 @@
 import { formatDate, formatDateTime, formatMoney } from 'mfe-kit';
-import { Card, EmptyState, StatusTag } from 'mfe-kit/ui';
+import { Card, EmptyState } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
-import { TONES } from '../transaction/status';
-import { customerName, reasonOf, type Transaction, transactionFrom } from '../transaction/transaction';
-import { transactionsTexts } from '../transactions-texts';
+import { customerName, type Transaction, transactionFrom } from '../transaction/transaction';
+import { TransactionStatus } from '../transaction/TransactionStatus';
 import type { Report } from './report';
 import { reportsTexts } from './reports-texts';
 
@@ -58,11 +57,7 @@ function columns(): Column<Transaction>[] {
       key: 'status',
       title: texts.columns.status,
       narrow: 'plain',
-      cell: (payout) => (
-        <StatusTag tone={TONES[payout.status]} reason={reasonOf(payout)}>
-          {transactionsTexts().statuses[payout.status]}
-        </StatusTag>
-      ),
+      cell: (payout) => <TransactionStatus of={payout} />,
     },
     {
       key: 'agent',

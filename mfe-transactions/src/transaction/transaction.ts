@@ -2,7 +2,6 @@ import {
   amountFrom,
   payoutStatus,
   type PayoutStatus,
-  refusalSentences,
   searched,
   type Schema,
   textFrom,
@@ -92,11 +91,6 @@ export function transactionFrom(wire: Wire): Transaction {
 /** Returns whether the payout has an id or loan; a record that can't be read is an empty row of its list. */
 export function isReadable({ id, loanId }: Transaction): boolean {
   return id !== '' || loanId !== '';
-}
-
-/** Why the payout failed, with what to do about it; `null` if it has not failed, or no reason is known. */
-export function reasonOf({ status, errorMessage }: Transaction): string | null {
-  return status === 'failed' && errorMessage ? refusalSentences(errorMessage).join(' ') : null;
 }
 
 export function fullName({ firstName, lastName }: Transaction['customer']): string {

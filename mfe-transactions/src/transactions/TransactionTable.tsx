@@ -1,9 +1,9 @@
 import { formatDate, formatDateTime, formatMoney, localPhone } from 'mfe-kit';
-import { CopyButton, StatusTag } from 'mfe-kit/ui';
+import { CopyButton } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
-import { TONES } from '../transaction/status';
-import { customerName, isReadable, reasonOf, type Transaction } from '../transaction/transaction';
+import { customerName, isReadable, type Transaction } from '../transaction/transaction';
+import { TransactionStatus } from '../transaction/TransactionStatus';
 import { transactionsTexts, type TransactionsTexts } from '../transactions-texts';
 import classes from './TransactionTable.module.css';
 
@@ -42,14 +42,7 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
     key: 'status',
     title: texts.status,
     narrow: 'plain',
-    cell: (one) =>
-      isReadable(one) ? (
-        <StatusTag tone={TONES[one.status]} reason={reasonOf(one)}>
-          {texts.statuses[one.status]}
-        </StatusTag>
-      ) : (
-        texts.missing
-      ),
+    cell: (one) => (isReadable(one) ? <TransactionStatus of={one} /> : texts.missing),
   },
   {
     key: 'reference',
