@@ -177,6 +177,20 @@ describe('by password', () => {
     await waitFor(() => expect(button('Sign in')).toHaveFocus());
   });
 
+  test('a failure returns the focus to the field that had it from the start', async () => {
+    const held = hold();
+    answer('post', LOGIN, 503, failure('The service is busy'), { until: held.back });
+    const { user } = renderSlice(slice, { pathname: '/login', state: { email: EMAIL } });
+    await screen.findByLabelText('Password');
+    await user.keyboard(`${PASSWORD}{Enter}`);
+    await screen.findByRole('button', { name: 'Signing in...' });
+    // Browsers take the focus from a field that is disabled; jsdom does not.
+    button('Switch to dark theme').focus();
+    button('Switch to dark theme').blur();
+    held.release();
+    await waitFor(() => expect(password()).toHaveFocus());
+  });
+
   test('a 401 to a wrong password fails the sign-in and does not expire a session', async () => {
     const shown = collectNotifications();
     localStorage.setItem('auth_token', 'left over');

@@ -15,6 +15,8 @@ export function useKeptFocus(isPending: boolean) {
       last.current = target as HTMLElement;
     };
     const element = form.current;
+    // A field with `autoFocus` has had it since before.
+    if (element?.contains(document.activeElement)) last.current = document.activeElement as HTMLElement;
     element?.addEventListener('focusin', remember);
     return () => element?.removeEventListener('focusin', remember);
   }, []);
