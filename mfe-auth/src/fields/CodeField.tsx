@@ -24,6 +24,7 @@ export function CodeField({ ref, value, error, disabled, onChange }: CodeFieldPr
         <Input
           {...control}
           ref={ref}
+          autoFocus
           status={error ? 'error' : ''}
           className={classes.code}
           name="otp"

@@ -13,7 +13,6 @@ interface PasswordFieldProps {
   value: string;
   hint?: string | undefined;
   error?: string | undefined;
-  isLive?: boolean;
   disabled: boolean;
   onChange: (password: string) => void;
   onBlur?: () => void;
@@ -25,7 +24,6 @@ export function PasswordField({
   label,
   hint,
   error,
-  isLive = true,
   disabled,
   onChange,
   onBlur,
@@ -37,7 +35,7 @@ export function PasswordField({
   const checkCapsLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState('CapsLock'));
 
   return (
-    <Field label={label} hint={hasCapsLock ? texts.capsLock : hint} error={error} isLive={isLive}>
+    <Field label={label} hint={hasCapsLock ? texts.capsLock : hint} error={error} isLive>
       {(control) => (
         <Input
           {...control}

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { failureText, notify } from 'mfe-kit';
 import { Button, type InputRef } from 'mfe-kit/ui';
-import { type SubmitEvent, useLayoutEffect, useRef, useState } from 'react';
+import { type SubmitEvent, useRef, useState } from 'react';
 import { failures } from '../failures';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
 import { errorAt, type FieldError } from '../fields/field-error';
@@ -46,8 +46,6 @@ export function CodeForm({ credentials, onPasswordChange, onBack }: CodeFormProp
   });
   const isPending = verify.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
-
-  useLayoutEffect(() => code.current?.focus(), []);
 
   function change(digits: string) {
     setWrong(null);

@@ -4,7 +4,6 @@ import {
   currentUserQuery,
   dataOf,
   endSession,
-  isLive,
   preferencesOf,
   queryClient,
   type Schema,
@@ -27,14 +26,6 @@ export function signInByPassword({ email, password }: Credentials): Promise<void
 /** Signs in by password and code; a failure clears the session (REQ-122). */
 export function signInByCode({ email, password }: Credentials, otp: string): Promise<void> {
   return openSession(api.POST('/api/v1/auth/verify-signin-otp', { body: { email, password, otp } }));
-}
-
-/**
- * Sends a code to the email address. The response is not read (REQ-105). The specification has the address alone in
- * the body; with live screens, an account may require codes, and is sent one after the right password only.
- */
-export async function requestSignInCode({ email, password }: Credentials): Promise<void> {
-  await api.POST('/api/v1/auth/request-signin-otp', { body: isLive() ? { email, password } : { email } });
 }
 
 async function openSession(response: Promise<{ data?: Schema<'SignedIn'> }>): Promise<void> {

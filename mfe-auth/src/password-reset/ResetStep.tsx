@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { dismissNotification, failureText, notify, session } from 'mfe-kit';
 import { Button, type InputRef } from 'mfe-kit/ui';
-import { type SubmitEvent, useLayoutEffect, useRef, useState } from 'react';
+import { type SubmitEvent, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { failures } from '../failures';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
@@ -52,8 +52,6 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
   const resend = useCodeRequest(resetCodeRequest(email));
   const isPending = reset.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
-
-  useLayoutEffect(() => otp.current?.focus(), []);
 
   const isMatch = typed.newPassword === typed.confirmPassword;
   const isComplete = typed.otp.length === CODE_LENGTH && typed.newPassword !== '' && isMatch;

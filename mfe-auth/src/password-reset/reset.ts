@@ -16,9 +16,7 @@ export interface NewPassword {
 export function resetCodeRequest(email: string): CodeRequest {
   const { sendingResetCode, resetCodeSent } = signInTexts();
   return {
-    send: async () => {
-      await api.POST('/api/v1/auth/request-password-reset', { body: { email } });
-    },
+    send: () => api.POST('/api/v1/auth/request-password-reset', { body: { email } }),
     sending: sendingResetCode,
     sent: resetCodeSent,
     failure: failures().resetCode,

@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { api, dataOf, notify, queryClient, type Schema, sentPhone, session } from 'mfe-kit';
-import { Button, Field, Input, type InputRef } from 'mfe-kit/ui';
-import { type SubmitEvent, useLayoutEffect, useRef, useState } from 'react';
+import { api, dataOf, localPhone, notify, queryClient, type Schema, sentPhone, session } from 'mfe-kit';
+import { Button, Field, Input } from 'mfe-kit/ui';
+import { type SubmitEvent, useState } from 'react';
 import { errorAt } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
 import { useKeptFocus } from '../signed-out/useKeptFocus';
 import { NotSaved } from './NotSaved';
-import { isSamePhone, profileQuery, refusedField } from './profile';
+import { profileQuery, refusedField } from './profile';
 import { profileTexts } from './profile-texts';
 import classes from './ProfilePage.module.css';
 
@@ -27,14 +27,10 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
   const [password, setPassword] = useState('');
   // If the number was changed elsewhere, the one shown here is a change that only the server knows of.
   const [isPasswordMissing, setPasswordMissing] = useState(false);
-  const first = useRef<InputRef>(null);
   const shown = isEditing ? typed : { first_name, last_name, phone_number };
 
-  const needsPassword = isEditing && (isPasswordMissing || !isSamePhone(typed.phone_number, phone_number));
-
-  useLayoutEffect(() => {
-    if (isEditing) first.current?.focus();
-  }, [isEditing]);
+  const isPhoneChanged = localPhone(typed.phone_number) !== localPhone(phone_number);
+  const needsPassword = isEditing && (isPasswordMissing || isPhoneChanged);
 
   const save = useMutation({
     mutationFn: () => {
@@ -70,7 +66,7 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
       {(control) => (
         <Input
           {...control}
-          {...(key === 'first_name' ? { ref: first } : {})}
+          autoFocus={isEditing && key === 'first_name'}
           name={key}
           status={errorAt(refused, key) ? 'error' : ''}
           type={type}

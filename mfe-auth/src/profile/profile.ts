@@ -1,14 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import {
-  api,
-  ApiError,
-  dataOf,
-  failureText,
-  type FailureTexts,
-  localPhone,
-  orNull,
-  queryKeys,
-} from 'mfe-kit';
+import { api, ApiError, dataOf, failureText, type FailureTexts, orNull, queryKeys } from 'mfe-kit';
 import type { FieldError } from '../fields/field-error';
 import type { ProfileTexts } from './profile-texts';
 
@@ -38,11 +29,6 @@ export function failureOf(sentence: string, texts: ProfileTexts): FailureTexts {
     withoutText: sentence,
     otherwise: sentence,
   };
-}
-
-/** Returns whether two texts are the same phone number, as `+254722…`, `254722…`, `0722…` or `722…`. */
-export function isSamePhone(one: string, other: string): boolean {
-  return localPhone(one) === localPhone(other);
 }
 
 export function isPasswordWrong(error: unknown): boolean {

@@ -4,7 +4,7 @@ import { SIGN_IN_TOAST } from './toast';
 
 /** A call that sends a one-time code, and its toasts. */
 export interface CodeRequest {
-  send: () => Promise<void>;
+  send: () => Promise<unknown>;
   sending: string;
   sent: string;
   failure: FailureTexts;
