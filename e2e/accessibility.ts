@@ -1,5 +1,6 @@
 import { expect, type Page, test } from '@playwright/test';
 import axe from 'axe-core';
+import { untilDrawn } from './acts';
 
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
@@ -42,10 +43,7 @@ export async function changeTheme(page: Page, colorScheme: 'light' | 'dark') {
     (scheme) => getComputedStyle(document.documentElement).colorScheme.includes(scheme),
     colorScheme,
   );
-  // What is drawn by a script has the new colours in the next frame.
-  await page.evaluate(
-    () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
-  );
+  await untilDrawn(page);
 }
 
 type Look = readonly ['light' | 'dark', number];

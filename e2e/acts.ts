@@ -1,6 +1,13 @@
 import { expect, type Page } from '@playwright/test';
 import { PASSWORD } from 'mkopo-test';
 
+/** Waits until a change of the window or the theme is drawn: what a script measures or draws follows in the next frame. */
+export async function untilDrawn(page: Page) {
+  await page.evaluate(
+    () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+  );
+}
+
 /** Opens the first pending loan whose row has this text, in a wide window. */
 export async function openLoan(page: Page, text: string | RegExp = '') {
   await page.getByRole('link', { name: 'Pending Loans' }).click();

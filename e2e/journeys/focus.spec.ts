@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { changeTheme } from '../accessibility';
-import { signInHere } from '../acts';
+import { signInHere, untilDrawn } from '../acts';
 import { expect, test } from '../test';
 
 /** A focused control, and what shows that it has the focus. */
@@ -134,6 +134,7 @@ test.describe('with notices above it and a story below it', () => {
     ] as const)
       await test.step(`${width} x ${height}`, async () => {
         await page.setViewportSize({ width, height });
+        await untilDrawn(page);
         const found = [...(await tabThrough(page)), ...(await tabOn(page, 'Shift+Tab'))];
         expect(found.length).toBeGreaterThan(70);
         expect(found.filter(({ isHidden }) => isHidden)).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import type { Mkopo } from 'mkopo-test';
-import { signInHere } from '../acts';
+import { signInHere, untilDrawn } from '../acts';
 import { expectTidyLayout, touchProblemsOf } from '../layout';
 import { expect, test } from '../test';
 
@@ -71,8 +71,7 @@ test('every screen fits windows of all sizes, with long names and amounts', asyn
     for (const [width, height] of WINDOWS)
       await test.step(`${width} px`, async () => {
         await page.setViewportSize({ width, height });
-        // React draws another layout before the next frame.
-        await page.evaluate(() => new Promise(requestAnimationFrame));
+        await untilDrawn(page);
         await expectTidyLayout(page);
         await check?.();
       });
