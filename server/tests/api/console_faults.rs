@@ -258,6 +258,8 @@ async fn an_invalid_fault_is_rejected() {
         json!({"path": "auth/me", "kind": "drop"}),
         json!({"path": "/api/v1/auth/m*", "kind": "drop"}),
         json!({"path": "/console/api/*", "kind": "drop"}),
+        json!({"path": "/api/v1/disbursement/pending", "kind": "drop"}),
+        json!({"path": "/api/v1/*/*/*/*", "kind": "drop"}),
         json!({"path": me, "kind": "explode"}),
         json!({"path": me, "kind": "status"}),
         json!({"path": me, "kind": "status", "status": 200}),
@@ -267,14 +269,17 @@ async fn an_invalid_fault_is_rejected() {
         json!({"path": me, "kind": "drop", "probability": 0}),
         json!({"path": me, "kind": "drop", "times": 0}),
         json!({"path": me, "kind": "drop", "method": "FETCH"}),
+        json!({"path": me, "kind": "drop", "method": "POST"}),
         json!({"path": me, "kind": "truncate", "when": "before"}),
     ] {
         failures.push(app.console(Method::POST, "/faults", fault).await.refusal());
     }
     assert_snapshot!(failures.join("\n"), @"
-    422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
-    422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
-    422 invalid_request: path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.
+    422 invalid_request: path must be the whole path of a call under /api/v1/ (see /docs/), with * for one segment, such as /api/v1/disbursements/*/disburse.
+    422 invalid_request: path must be the whole path of a call under /api/v1/ (see /docs/), with * for one segment, such as /api/v1/disbursements/*/disburse.
+    422 invalid_request: path must be the whole path of a call under /api/v1/ (see /docs/), with * for one segment, such as /api/v1/disbursements/*/disburse.
+    422 invalid_request: path must be the whole path of a call under /api/v1/ (see /docs/), with * for one segment, such as /api/v1/disbursements/*/disburse.
+    422 invalid_request: path must be the whole path of a call under /api/v1/ (see /docs/), with * for one segment, such as /api/v1/disbursements/*/disburse.
     422 invalid_request: The request body is invalid: kind: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.
     422 invalid_request: A fault of kind status needs a status from 400 to 599.
     422 invalid_request: A fault of kind status needs a status from 400 to 599.
@@ -283,7 +288,8 @@ async fn an_invalid_fault_is_rejected() {
     422 invalid_request: Only a fault of kind latency has ms.
     422 invalid_request: probability must be above 0 and at most 1.
     422 invalid_request: times must be between 1 and 1000000.
-    422 invalid_request: method must be GET, POST, PUT, PATCH or DELETE; omit it for all methods.
+    422 invalid_request: method must be GET for this path; omit it for all methods.
+    422 invalid_request: method must be GET for this path; omit it for all methods.
     422 invalid_request: A fault of kind truncate or malformed changes the response, so when must be after.
     ");
     assert_eq!(hits(&app).await, Vec::<i64>::new());

@@ -84,6 +84,22 @@ impl Operation {
         Some(Self { path: template, method })
     }
 
+    /// Returns whether an operation of `method` has a path that `pattern` fits, in which `*` stands for any segment.
+    pub fn is_at(method: &str, pattern: &str) -> bool {
+        let fits = |template: &str| {
+            template.split('/').count() == pattern.split('/').count()
+                && template
+                    .split('/')
+                    .zip(pattern.split('/'))
+                    .all(|(expected, given)| given == "*" || expected == given || expected.starts_with('{'))
+        };
+        let paths = json().ok().and_then(|contract| contract["paths"].as_object());
+        let method = method.to_lowercase();
+        paths.is_some_and(|paths| {
+            paths.iter().any(|(template, item)| item.get(&method).is_some() && fits(template))
+        })
+    }
+
     /// Returns `true` if live screens alone need the operation, so that a provider may not have it.
     pub fn is_for_live_screens(&self) -> bool {
         json().ok().and_then(|contract| contract.pointer(&self.pointer())?["x-live-screens"].as_bool())

@@ -16,7 +16,7 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
 use base::error::Failure;
-use contract::API;
+use contract::{API, Operation};
 use lending::{
     events::{Entry, EventKind, Trail},
     world::World,
@@ -148,25 +148,33 @@ impl NewFault {
                 || !segment.is_empty() && !segment.contains(['*', '?', '#', '%']) && segment.is_ascii()
         };
         let segments = self.path.strip_prefix(API).and_then(|rest| rest.strip_prefix('/'));
-        if !segments.is_some_and(|rest| rest.split('/').all(is_segment)) || self.path.len() > 200 {
+        let is_path = segments.is_some_and(|rest| rest.split('/').all(is_segment)) && self.path.len() <= 200;
+        if !is_path || self.methods_of_path().is_empty() {
             return bad_field(
                 "path",
-                "path must be a whole path under /api/v1/, with * for one segment, such as \
+                "path must be the whole path of a call under /api/v1/ (see /docs/), with * for one segment, such as \
                  /api/v1/disbursements/*/disburse",
             );
         }
         Ok(self.path.clone())
     }
 
+    /// The methods of the calls that the path stands for.
+    fn methods_of_path(&self) -> Vec<&'static str> {
+        METHODS.into_iter().filter(|method| Operation::is_at(method, &self.path)).collect()
+    }
+
     fn method(&self) -> Result<Option<String>, Failure> {
-        let method = self.method.as_ref().map(|method| method.to_ascii_uppercase());
-        if method.as_deref().is_some_and(|method| !METHODS.contains(&method)) {
+        let Some(method) = &self.method else { return Ok(None) };
+        let (method, methods) = (method.to_ascii_uppercase(), self.methods_of_path());
+        if !methods.contains(&method.as_str()) {
+            let methods = methods.join(" or ");
             return bad_field(
                 "method",
-                "method must be GET, POST, PUT, PATCH or DELETE; omit it for all methods",
+                &format!("method must be {methods} for this path; omit it for all methods"),
             );
         }
-        Ok(method)
+        Ok(Some(method))
     }
 
     /// The probability in millionths.
