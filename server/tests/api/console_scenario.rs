@@ -62,6 +62,7 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
         json!({"default": "sucess"}),
         json!({"next": ["success", "lost"]}),
         json!({"latency_ms": -1}),
+        json!({"latency_ms": 600_001}),
         json!({"latency": 800}),
     ] {
         failures.push(app.console(Method::PUT, "/scenario", change).await.refusal());
@@ -70,6 +71,7 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
     422 invalid_request: The request body is invalid: default: unknown outcome sucess at line 1 column 20.
     422 invalid_request: The request body is invalid: next: unknown outcome lost at line 1 column 26.
     422 invalid_request: The request body is invalid: latency_ms: invalid value: integer, expected u32 at line 1 column 16.
+    422 invalid_request: latency_ms must be between 0 and 600000.
     422 invalid_request: The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `spread_percent`, `float`, `seed`, `next` at line 1 column 10.
     ");
     assert_eq!(app.read_console("/scenario").await, before);

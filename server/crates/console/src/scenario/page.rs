@@ -95,7 +95,7 @@ fn settings(visit: &Visit, scenario: &Scenario) -> AnyView {
     let fields = [
         Field::choice("default", "Default outcome", outcomes()).value(scenario.default.name()),
         Field::number("latency_ms", "Response time, in ms")
-            .hint("What mobile money takes to answer.")
+            .hint("What mobile money takes to answer, up to 600000.")
             .value(scenario.latency_ms.to_string()),
         Field::number("spread_percent", "Spread, in %")
             .hint("How far response times vary. With 45, as with real mobile money, one in twenty takes twice as long.")

@@ -67,6 +67,9 @@ impl ScenarioChange {
     }
 }
 
+/// The largest response time. A payout stays pending for that long, and its loan with it.
+const MAX_LATENCY_MS: u32 = 600_000;
+
 /// The largest spread: one latency in twenty is over five times the median.
 const MAX_SPREAD_PERCENT: u8 = 100;
 
@@ -114,6 +117,10 @@ impl ScenarioChange {
     pub fn check(&self) -> Result<(), Failure> {
         if self.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float.0)) {
             return Err(Failure::bad_field("float", "float must be between 0 and 2^53 - 1"));
+        }
+        if self.latency_ms.is_some_and(|latency| latency > MAX_LATENCY_MS) {
+            let text = format!("latency_ms must be between 0 and {MAX_LATENCY_MS}");
+            return Err(Failure::bad_field("latency_ms", text));
         }
         if self.spread_percent.is_some_and(|spread| spread > MAX_SPREAD_PERCENT) {
             let text = format!("spread_percent must be between 0 and {MAX_SPREAD_PERCENT}");
