@@ -66,6 +66,14 @@ pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMa
         }
         return;
     }
+    if headers.contains_key(header::RETRY_AFTER) {
+        let answer =
+            resolved(&all()["paths"][operation.path][&operation.method]["responses"][status.as_str()]);
+        assert!(
+            answer["headers"]["Retry-After"].is_object(),
+            "{call}: its Retry-After is not in the contract"
+        );
+    }
     let body = (method != Method::HEAD).then_some(body);
     let Differences { found: differences, is_whole } =
         ::contract::of_answer(&operation, status, headers, body, Duration::MAX);
