@@ -346,6 +346,7 @@ async fn a_name_is_taken_once_and_must_be_a_name() {
     ] {
         assert_eq!(make(wish.clone()).await.kind(), kind, "{wish}");
     }
+    assert_eq!(make(json!({"name": "main"})).await.body()["field"], "name");
     app.make_sandbox(json!({"name": "pr-13"})).await;
     let full = make(json!({})).await;
     assert_eq!(full.status, 429);

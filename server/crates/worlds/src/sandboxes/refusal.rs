@@ -41,4 +41,8 @@ impl Refused for SandboxRefusal {
             Self::MainSandbox => (StatusCode::FORBIDDEN, "main_sandbox"),
         }
     }
+
+    fn field(&self) -> Option<&'static str> {
+        matches!(self, Self::SandboxExists(_)).then_some("name")
+    }
 }
