@@ -123,7 +123,10 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
                 rename(&with_suffix(&database, log), &with_suffix(&replaced, log))?;
             }
         }
-        rename(&database, &replaced)?;
+        // By a second name, where the file system has such: a restore that is killed here leaves data to start with.
+        fs::hard_link(&database, &replaced)
+            .or_else(|_| fs::rename(&database, &replaced))
+            .with_context(|| format!("can't write {}", replaced.display()))?;
         eprintln!("The previous data is in {}.", replaced.display());
     }
     rename(&part, &database)?;

@@ -4,6 +4,10 @@ use base::kes::Kes;
 use std::{
     path::{Path, PathBuf},
     process::{Output, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -287,6 +291,30 @@ async fn a_killed_restore_leaves_nothing_for_the_next_one() {
     restore(other.path(), &file).await;
     assert_eq!(files_of_database(other.path()), ["mkopo.db", "mkopo.db.lock"]);
     assert_eq!(loans_in(other.path()).await, loans);
+}
+
+#[tokio::test]
+async fn there_is_data_at_each_moment_of_a_restore() {
+    let app = TestApp::start_on_file().await;
+    let (_folder, file) = backed_up(&app).await;
+    let other = tempfile::tempdir().unwrap();
+    restore(other.path(), &file).await;
+
+    // What a server would start with if the restore were killed at that moment.
+    let (database, is_over) = (other.path().join("mkopo.db"), Arc::new(AtomicBool::new(false)));
+    let watching = tokio::task::spawn_blocking({
+        let is_over = Arc::clone(&is_over);
+        move || {
+            while !is_over.load(Ordering::Relaxed) {
+                assert!(database.exists());
+            }
+        }
+    });
+    restore(other.path(), &file).await;
+    is_over.store(true, Ordering::Relaxed);
+    watching.await.unwrap();
+    let files = files_of_database(other.path());
+    assert_eq!(files, ["mkopo.db", "mkopo.db.lock", "mkopo.db.replaced"]);
 }
 
 #[tokio::test]
