@@ -146,7 +146,8 @@ test('save, restore and reset the data', async ({ page, mkopo }) => {
 
   await test.step('a reset signs everyone out of the portal', async () => {
     await button(console, 'Reset').click();
-    await confirm(console, 'Reset');
+    await expect(title(console, 'Reset to the demo data?')).toBeVisible();
+    await button(console, 'Reset').click();
     await expect(message(console)).toHaveText('The demo data is restored.');
     await page.reload();
     await expect(page.getByLabel('Email')).toBeVisible();
@@ -193,7 +194,7 @@ test('in forced colours, the legend of a chart and the edge of a dialog can be s
   expect(colors.length).toBeGreaterThan(1);
   expect(new Set(colors).size).toBe(colors.length);
   await go(console, 'Data');
-  await button(console, 'Reset').click();
+  await button(console, 'Reset without loans and payouts').click();
   await expect(console.getByRole('dialog')).toHaveCSS('border-style', 'solid');
 });
 

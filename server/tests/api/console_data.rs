@@ -7,7 +7,7 @@ use store::Connection;
 use worlds::sandboxes::Name;
 
 use crate::{
-    browser::{Browser, hidden_fields, words},
+    browser::{Browser, hidden_fields, html, words},
     test_app::{Answer, TestApp, waiting},
 };
 
@@ -250,8 +250,17 @@ async fn unknown_and_invalid_snapshot_names_are_rejected() {
 }
 
 #[tokio::test]
-async fn a_reset_is_confirmed_on_a_page_where_there_is_no_script() {
+async fn a_reset_is_confirmed_on_a_page_once_its_seed_is_valid() {
     let (app, browser) = Browser::start().await;
+    let page = browser.get("/console/data").await;
+    let (before, _) = html(&page).split_once("value=\"reset\"").unwrap();
+    assert!(
+        !before.rsplit_once("<form").unwrap().1.contains("data-confirm"),
+        "the script does not ask first"
+    );
+    let refused = browser.send("/console/data", "reset", &[("seed", "-1")]).await;
+    assert_eq!(refused.status, 422);
+    assert!(!words(&refused).contains("Reset to the demo data?"), "{}", words(&refused));
     let agent = app.sign_in("agent").await;
     let asked = browser.send("/console/data", "reset", &[("seed", "7")]).await;
     assert_eq!(asked.status, 200);

@@ -91,7 +91,7 @@ fn reset_form(visit: &Visit) -> AnyView {
                 <p>
                     "Ends all sessions, clears limits, messages, faults, recorded calls and the scenario, and sets the real time."
                 </p>
-                {visit.form("reset", "stack", [seed], Submit::Danger(RESET))}
+                {visit.form("reset", "stack", [seed], Submit::Danger(RESET.yes))}
                 {visit.button(
                     Button::new("empty", "Reset without loans and payouts")
                         .confirm(EMPTY.title, EMPTY.consequence),

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use leptos::prelude::*;
 
-use super::visit::{Question, SEARCH, Visit, shown_name};
+use super::visit::{SEARCH, Visit, shown_name};
 
 pub const TIME_HINT: &str = "Such as 2026-11-14T12:00.";
 
@@ -140,8 +140,8 @@ fn selected(options: Vec<(String, String)>, value: &str) -> AnyView {
 pub enum Submit {
     Main(&'static str),
     Plain(&'static str),
-    /// One that loses data: asks for confirmation, if JavaScript is available.
-    Danger(Question),
+    /// One that loses data. The page asks for confirmation once the fields are valid.
+    Danger(&'static str),
 }
 
 impl Visit {
@@ -153,14 +153,13 @@ impl Visit {
         fields: [Field; FIELDS],
         submit: Submit,
     ) -> AnyView {
-        let (button_class, label, question) = match submit {
-            Submit::Main(label) => ("btn main", label, None),
-            Submit::Plain(label) => ("btn", label, None),
-            Submit::Danger(question) => ("btn danger", question.yes, Some(question)),
+        let (button_class, label) = match submit {
+            Submit::Main(label) => ("btn main", label),
+            Submit::Plain(label) => ("btn", label),
+            Submit::Danger(label) => ("btn danger", label),
         };
-        let (question, consequence) = question.map(|asked| (asked.title, asked.consequence)).unzip();
         view! {
-            <form method="post" class=class data-confirm=question data-consequence=consequence>
+            <form method="post" class=class>
                 {self.hidden_fields(act)}
                 {self.fields(act, fields)}
                 <button class=button_class>{label}</button>
