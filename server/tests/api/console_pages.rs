@@ -149,14 +149,26 @@ const INVALID: [(&str, &str, &str, &str, &str); 21] = [
         "\"soon\" is not a whole number of ms.",
     ),
     ("scenario", "change", "default=slow&float=1e9", "float", "\"1e9\" is not a whole number of shillings."),
-    ("scenario", "change", "default=slow&float=-5", "float", "float must be between 0 and 2^53 - 1."),
-    ("faults", "add", "path=/api/v2/x&kind=latency&ms=5", "path", "path must be a whole path under /api/v1/"),
+    (
+        "scenario",
+        "change",
+        "default=slow&float=-5",
+        "float",
+        "'Float, in KES' must be between 0 and 2^53 - 1.",
+    ),
+    (
+        "faults",
+        "add",
+        "path=/api/v2/x&kind=latency&ms=5",
+        "path",
+        "'Path' must be the whole path of a call under /api/v1/",
+    ),
     (
         "faults",
         "add",
         "path=/api/v1/a**&kind=latency&ms=5",
         "path",
-        "path must be a whole path under /api/v1/",
+        "'Path' must be the whole path of a call under /api/v1/",
     ),
     ("faults", "add", "path=/api/v1/auth/me&kind=explode", "kind", "unknown variant `explode`"),
     (
@@ -172,7 +184,7 @@ const INVALID: [(&str, &str, &str, &str, &str); 21] = [
         "add",
         "path=/api/v1/auth/me&kind=drop&probability=2",
         "probability",
-        "probability must be above 0 and at most 1.",
+        "'Probability' must be above 0 and at most 1.",
     ),
     ("faults", "add", "path=/api/v1/auth/me&kind=truncate&when=before", "when", "so when must be after."),
     ("data", "save", "name=../escape", "name", "A snapshot's name has 1 to 64 letters"),
@@ -181,13 +193,13 @@ const INVALID: [(&str, &str, &str, &str, &str); 21] = [
     ("clock", "advance", "advance=1000000d", "advance", "The clock can be set to the years 2006 to 2099."),
     ("clock", "go", "now=1999-01-01T00:00", "now", "The clock can be set to the years 2006 to 2099."),
     ("clock", "go", "now=yesterday", "now", "\"yesterday\" is not a date and time such as 2026-11-14T12:00."),
-    ("loans", "make", "count=1001", "count", "count must be between 1 and 1000."),
+    ("loans", "make", "count=1001", "count", "'How many' must be between 1 and 1000."),
     (
         "loans",
         "approve",
         "customer_phone_number=0800 123&purpose=Stock",
         "customer_phone_number",
-        "must be a Kenyan mobile number",
+        "'Phone' must be a Kenyan mobile number",
     ),
 ];
 
@@ -249,7 +261,7 @@ const INVALID_FILTERS: [(&str, &str, &str, &str); 5] = [
         "traffic",
         "status=zz&user=agent",
         "status",
-        "status must be such as 422, 4xx, none or fault, not \"zz\".",
+        "'Response' must be such as 422, 4xx, none or fault, not \"zz\".",
     ),
     (
         "events",

@@ -206,7 +206,13 @@ impl Visit {
         let value = if was_rejected { self.sent.text(name).to_owned() } else { value };
         let control = control.view(id.clone(), name, value, described_by, error.is_some());
         let error = error.map(|error| {
-            view! { <p class="error" id=error_id role="alert">{error.text()}</p> }
+            // The sentence is that of the API, which begins with the name that the field has there.
+            let text = error.text();
+            let text = match text.strip_prefix(name) {
+                Some(rest) if rest.starts_with(' ') => format!("'{label}'{rest}"),
+                _ => text,
+            };
+            view! { <p class="error" id=error_id role="alert">{text}</p> }
         });
         let hint = hint_id.map(|id| view! { <p class="hint" id=id>{hint}</p> });
         view! { <div class="field"><label for=id>{label}</label>{control}{shown}{error}{hint}</div> }
