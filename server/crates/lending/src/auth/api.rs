@@ -45,7 +45,7 @@ pub fn public() -> Router {
         .route_layer(middleware::map_response(no_store))
 }
 
-pub async fn no_store(mut response: Response) -> Response {
+async fn no_store(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -91,7 +91,7 @@ pub async fn send(
     let needs_password =
         |staff: &Staff| auth.world.settings.has_live_screens() && staff.sign_in_code_required;
     let proof = match staff.filter(|staff| purpose == Purpose::SignIn && needs_password(staff)) {
-        None => Proof::NotNeeded,
+        None => None,
         Some(staff) => {
             let password = password.ok_or_else(|| {
                 Failure::bad_field("password", "password is needed: this account requires sign-in codes")
@@ -101,7 +101,7 @@ pub async fn send(
             let stored = staff.password_hash;
             let matches = auth.passwords.matches(password, Some(stored.clone())).await?;
             let visitor = Visitor::new(&auth.fingerprints, auth.world.clock.unset_now(), &email, address);
-            Proof::Password { matches, stored, visitor }
+            Some(Proof { matches, stored, visitor })
         }
     };
     let request = Request { auth: auth.clone(), caller, email, purpose, proof, otp: otp.clone(), now };
@@ -120,15 +120,11 @@ pub async fn send(
     sent
 }
 
-/// The proof that a code is asked for by the owner of the account.
-enum Proof {
-    NotNeeded,
-    /// The password that was given, compared with the one that was `stored` then.
-    Password {
-        matches: bool,
-        stored: String,
-        visitor: Visitor,
-    },
+/// The password by which the owner of the account asks for a code, compared with the one that was `stored` then.
+struct Proof {
+    matches: bool,
+    stored: String,
+    visitor: Visitor,
 }
 
 struct Request {
@@ -136,7 +132,8 @@ struct Request {
     caller: Caller,
     email: Email,
     purpose: Purpose,
-    proof: Proof,
+    /// `None` if none is needed.
+    proof: Option<Proof>,
     otp: Otp,
     now: UnixMillis,
 }
@@ -183,7 +180,7 @@ impl Request {
                 return Ok((Err(refusal.into()), None));
             }
         };
-        if let Proof::Password { matches, stored, visitor } = &self.proof {
+        if let Some(Proof { matches, stored, visitor }) = &self.proof {
             limits::check(connection, Action::Password, caller, *now).await?;
             if !matches || *stored != staff.password_hash {
                 let is_last = limits::count(connection, Action::Password, caller, *now).await?;
