@@ -59,6 +59,10 @@ export const session = {
     window.addEventListener('storage', ({ key }) => {
       if (key === null || key === TOKEN_KEY || key === USER_KEY) read();
     });
+    // A page that Back shows as it was left was told of nothing meanwhile.
+    window.addEventListener('pageshow', ({ persisted }) => {
+      if (persisted) read();
+    });
   },
 
   /**
