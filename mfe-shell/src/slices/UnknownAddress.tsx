@@ -22,7 +22,7 @@ export default function UnknownAddress() {
   if (!data) {
     if (!error) return <LoadingState />;
     const retry = () => {
-      void requestSliceList();
+      requestSliceList();
       void refetch();
     };
     // Without the list, not even the sign-in page is known.

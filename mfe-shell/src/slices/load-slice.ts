@@ -55,7 +55,7 @@ export function forgetSlice(name: string): void {
   slices.delete(name);
   loaded.delete(name);
   failed.delete(name);
-  void requestSliceList();
+  requestSliceList();
 }
 
 /** Makes a new visit of a slice that could not be loaded another attempt. */

@@ -38,14 +38,15 @@ export const liveSlicesQuery = () =>
   queryOptions({ queryKey: ['live-slices'], queryFn: readSliceList, gcTime: 0 });
 
 /** Requests the list again, as the page does: another build may be live by now. */
-export function requestSliceList(): Promise<SliceList> {
-  const list = fetch('/slices.json', { cache: 'no-cache' }).then((answer) => {
-    if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-    return answer.json() as Promise<SliceList>;
-  });
-  window.__SLICES__ = list;
-  list.catch(() => {
+export function requestSliceList(): void {
+  window.__SLICES__ = fetchSliceList();
+  window.__SLICES__.catch(() => {
     /* reported where the list is read */
   });
-  return list;
+}
+
+export async function fetchSliceList(): Promise<SliceList> {
+  const answer = await fetch('/slices.json', { cache: 'no-cache' });
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+  return (await answer.json()) as SliceList;
 }

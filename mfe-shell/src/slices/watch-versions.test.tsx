@@ -1,7 +1,7 @@
 import { act } from '@testing-library/react';
 import { useMutation } from '@tanstack/react-query';
 import { type Schema } from 'mfe-kit';
-import { answer, hold, screen, unreachable } from 'mfe-kit/testing';
+import { answer, hold, screen } from 'mfe-kit/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, openDashboard, slice, storeUser } from '../testing/portal';
 import { newVersion } from '../notices/new-version';
@@ -52,7 +52,7 @@ async function aMinuteAfter(change: (list: List) => void) {
   const calls = answer('get', '/slices.json', 200, list);
   await act(() => vi.advanceTimersByTimeAsync(60_000));
   await vi.waitFor(() => expect(calls.length).toBeGreaterThan(0), PATIENCE);
-  await act(() => window.__SLICES__!.then(() => undefined));
+  await act(() => vi.waitFor(async () => expect(await window.__SLICES__).toEqual(list), PATIENCE));
 }
 
 const renew = (name: string) => (list: List) => {
@@ -95,10 +95,20 @@ test('a new shell shows a notice, which disappears when the old one is live agai
   await vi.waitFor(() => expect(screen.queryByText(NOTICE)).toBeNull(), PATIENCE);
 });
 
-test('a list that can’t be read shows no notice', async () => {
+test('a list that can’t be read shows no notice, and the last one stays in use', async () => {
   await openDashboard();
-  unreachable('get', '/slices.json');
+  const lost = hold();
+  const checks = vi.spyOn(window, 'fetch').mockImplementation(async () => {
+    await lost.back;
+    throw new TypeError('Failed to fetch');
+  });
+  // Of a machine that wakes up, the interval is over, and the page is shown, before the network is back.
   await act(() => vi.advanceTimersByTimeAsync(60_000));
+  document.dispatchEvent(new Event('visibilitychange'));
+  await vi.waitFor(() => expect(checks).toHaveBeenCalledTimes(2), PATIENCE);
+  lost.release();
+  await Promise.allSettled(checks.mock.results.map(({ value }) => value as Promise<Response>));
+  await act(() => Promise.resolve());
   expect(screen.queryByText(NOTICE)).toBeNull();
   expect((await window.__SLICES__!).slices).toHaveProperty('mfe-loans');
 });

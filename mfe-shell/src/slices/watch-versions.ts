@@ -1,7 +1,7 @@
 import { loadedSlices } from './load-slice';
 import { newVersion } from '../notices/new-version';
 import type { SliceList } from '../live-slices';
-import { requestSliceList } from './slice-list';
+import { fetchSliceList } from './slice-list';
 
 /** Milliseconds between two checks; a hidden page does not check. */
 const EVERY_MS = 60_000;
@@ -11,12 +11,13 @@ export function watchVersions(): () => void {
   const began = window.__SLICES__?.catch(() => null);
   const look = async () => {
     if (document.visibilityState !== 'visible') return;
-    const before = window.__SLICES__;
     try {
+      const list = await fetchSliceList();
       // Slices that are not loaded yet will be loaded by this list.
-      newVersion.set(differs((await began) ?? null, await requestSliceList()));
+      window.__SLICES__ = Promise.resolve(list);
+      newVersion.set(differs((await began) ?? null, list));
     } catch {
-      if (before) window.__SLICES__ = before; // keep the last list that could be read
+      /* the last list that could be read stays */
     }
   };
   const timer = setInterval(() => void look(), EVERY_MS);
