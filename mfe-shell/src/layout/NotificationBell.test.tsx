@@ -1,0 +1,16 @@
+import { screen } from 'mfe-kit/testing';
+import { expect, test, vi } from 'vitest';
+import { goLive, heading, open, storeUser } from '../testing/portal';
+
+vi.mock('../live/LiveBell', () => {
+  throw new Error('Loading chunk 403 failed.');
+});
+
+test('a bell whose code does not load costs nobody their screen', async () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  goLive(undefined, { screens: 'live' });
+  storeUser();
+  await open('/');
+  expect(await heading('Dashboard')).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Notifications' })).toBeNull();
+});
