@@ -12,6 +12,9 @@ import { readSliceList } from './slices/slice-list';
 import { watchVersions } from './slices/watch-versions';
 import { sendSpans } from './spans/send-spans';
 
+/** Milliseconds before what a page does not have yet is tried again. */
+const AGAIN_AFTER_MS = 5000;
+
 theme.start();
 session.start();
 connection.start();
@@ -44,16 +47,15 @@ startTransition(() =>
   ),
 );
 
-/** Loads what is not needed for the first page, and once more when a browser that is offline no longer is. */
-function later<Part>(load: () => Promise<Part>, start: (part: Part) => void) {
-  load().then(start, () => addEventListener('online', () => later(load, start), { once: true }));
-}
-
-if (isLive())
-  later(
-    () => import('./live/start-live'),
-    ({ startLive }) => startLive(),
-  );
+// A list that could not be read yet may say that the screens are live.
+if (isLive() || !list) followServer();
 watchVersions();
 if (list?.portal.reports) sendReports();
 else onReport(null);
+
+/** Without it a page would be out of date all day, so it is tried until its code is loaded. */
+function followServer() {
+  const again = () => setTimeout(followServer, AGAIN_AFTER_MS);
+  if (isLive()) import('./live/start-live').then(({ startLive }) => startLive(), again);
+  else again();
+}
