@@ -20,7 +20,9 @@ export function startOfDate(date: string, daysAfter = 0): Date | null {
 function midnightOf(midnight: number): Date {
   // The zone's offset can differ between the two times, where clocks change on that day.
   const guess = midnight - offsetAt(midnight);
-  return new Date(midnight - offsetAt(guess));
+  const start = midnight - offsetAt(guess);
+  // A midnight that clocks skip west of UTC is an hour later.
+  return new Date(Math.max(start, midnight - offsetAt(start)));
 }
 
 /** The offset of the zone's wall clocks from UTC at a time, in milliseconds; positive if they are ahead. */

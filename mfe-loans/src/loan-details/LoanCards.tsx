@@ -1,11 +1,10 @@
-import { formatDate, formatMoney, groupDigits, localPhone } from 'mfe-kit';
+import { formatDate, formatMoney, groupDigits, localPhone, startOfDay } from 'mfe-kit';
 import { Avatar, Card, CopyButton } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
 import { customerName, interestOf, type Loan, termOf } from '../loan/loan';
 import { loansTexts } from '../loans-texts';
 import classes from './LoanDetailsPage.module.css';
 
-const DAY_MS = 86_400_000;
 const DUE_AFTER_DAYS = 30;
 
 /** What is known of a loan: its customer, its terms, its approval and its payout. */
@@ -66,15 +65,19 @@ export function LoanCards({ loan }: { loan: Loan }) {
                 ) : null}
               </Fact>
               <Fact term={texts.disbursedBy}>{loan.disbursedBy || texts.agent}</Fact>
-              <Fact term={texts.dueDate}>
-                {formatDate(new Date(Date.parse(paidAt) + DUE_AFTER_DAYS * DAY_MS))}
-              </Fact>
+              <Fact term={texts.dueDate}>{formatDate(dueDate(paidAt))}</Fact>
             </dl>
           </Card>
         ) : null}
       </div>
     </div>
   );
+}
+
+/** By the calendar: clocks may change meanwhile. */
+function dueDate(paidAt: string): Date | null {
+  const time = new Date(paidAt);
+  return Number.isNaN(time.getTime()) ? null : startOfDay(time, -DUE_AFTER_DAYS);
 }
 
 function Fact({ term, children }: { term: string; children: ReactNode }) {

@@ -133,8 +133,16 @@ test('REQ-241..245 a disbursed loan shows its disbursement, due 30 days later', 
   expect(fact('Disbursement Information', 'Due Date')).toBe('14 Dec 2026');
 });
 
-test('REQ-243 REQ-244 a disbursement without reference and agent has fallbacks', async () => {
-  await open({ ...DISBURSED, mpesaReference: '', disbursedBy: null });
+test('REQ-245 a loan that is paid out late in the evening is due 30 days later, also where clocks change meanwhile', async () => {
+  setPortalSettings({ time_zone: 'Europe/London' });
+  await open({ ...DISBURSED, disbursementDate: '2026-03-14T23:30:00.000Z' });
+  expect(fact('Disbursement Information', 'Disbursed Date')).toBe('14 Mar 2026');
+  expect(fact('Disbursement Information', 'Due Date')).toBe('13 Apr 2026');
+});
+
+test('REQ-243 REQ-244 a disbursement without reference and agent, or with an unreadable date, has fallbacks', async () => {
+  await open({ ...DISBURSED, mpesaReference: '', disbursedBy: null, disbursementDate: 'soon' });
+  expect(fact('Disbursement Information', 'Due Date')).toBe('N/A');
   expect(fact('Disbursement Information', 'M-Pesa Reference')).toBe('N/A');
   expect(fact('Disbursement Information', 'Disbursed By')).toBe('Agent');
 });
