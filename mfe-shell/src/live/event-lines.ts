@@ -1,7 +1,6 @@
-/** One event of a stream, as the HTML standard's `text/event-stream` has it. */
+/** One event of a stream, as the HTML standard's `text/event-stream` has it; its name is not read. */
 export interface StreamEvent {
   id: string | undefined;
-  name: string;
   data: string;
 }
 
@@ -32,12 +31,8 @@ export async function readEvents(
 }
 
 function eventFrom(block: string): StreamEvent | null {
-  const fields = new Map<string, string>();
-  for (const line of block.split(/\r?\n/)) {
-    const [, name = '', value = ''] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? [];
-    if (name) fields.set(name, name === 'data' && fields.has(name) ? `${fields.get(name)}\n${value}` : value);
-  }
-  const data = fields.get('data');
-  if (data === undefined) return null;
-  return { id: fields.get('id'), name: fields.get('event') ?? 'message', data };
+  const valuesOf = (field: string) =>
+    [...block.matchAll(new RegExp(`^${field}: ?(.*)$`, 'gm'))].map(([, value = '']) => value);
+  const data = valuesOf('data');
+  return data.length > 0 ? { id: valuesOf('id').at(-1), data: data.join('\n') } : null;
 }

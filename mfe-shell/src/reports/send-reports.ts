@@ -1,7 +1,6 @@
 import { session } from 'mfe-kit';
-import { matchPath } from 'react-router';
 import { beacon } from '../beacons/beacon';
-import { brought } from '../slices/brought';
+import { screenAt } from '../slices/brought';
 import { loadedSlices } from '../slices/load-slice';
 import { onReport, type Report } from './report';
 
@@ -30,12 +29,11 @@ function watchCalls(add: (report: Report) => void): () => void {
       if (isCall && responseStatus >= 400 && responseStatus < 600)
         failed.set(responseStatus, (failed.get(responseStatus) ?? 0) + 1);
     }
-    const { pathname } = window.location;
-    const shown = brought.get().screens.find(({ path }) => matchPath(path, pathname))?.slice;
-    const build = shown === undefined ? undefined : loadedSlices().get(shown)?.used;
-    if (shown === undefined || !build?.integrity) return;
+    const { slice = '' } = screenAt(window.location.pathname) ?? {};
+    const build = loadedSlices().get(slice)?.used;
+    if (!build?.integrity) return;
     for (const [status, times] of failed)
-      add({ slice: shown, version: build.version, outcome: 'call_failed', status, times });
+      add({ slice, version: build.version, outcome: 'call_failed', status, times });
   });
   observer.observe({ type: 'resource' });
   return () => observer.disconnect();

@@ -36,6 +36,6 @@ function MatchingScreen({ name }: { name: string }) {
   const matches = matchRoutes(routes, location);
   useScreenDrawn();
   // An older build, from before this screen was added.
-  if (!matches) throw new SliceFailure(name, version, 'It has no screen for this address');
+  if (!matches) throw new SliceFailure(version, 'It has no screen for this address');
   return renderMatches(matches);
 }

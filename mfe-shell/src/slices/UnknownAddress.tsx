@@ -28,7 +28,7 @@ export default function UnknownAddress() {
     // Without the list, not even the sign-in page is known.
     return (
       <PublicFrame>
-        <SliceFailed name={LIST} error={new SliceFailure(LIST, null, error)} onRetry={retry} />
+        <SliceFailed name={LIST} error={new SliceFailure(null, error)} onRetry={retry} />
       </PublicFrame>
     );
   }

@@ -21,13 +21,11 @@ const failed = new Set<string>();
 
 export class SliceFailure extends Error {
   override readonly name = 'SliceFailure';
-  readonly slice: string;
   /** `null` if it is not known. */
   readonly version: string | null;
 
-  constructor(slice: string, version: string | null, cause: unknown) {
+  constructor(version: string | null, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
-    this.slice = slice;
     this.version = version;
   }
 }
@@ -65,10 +63,10 @@ export function forgetFailure(name: string): void {
 
 async function load(name: string): Promise<Slice> {
   const list = await readSliceList().catch((cause: unknown) => {
-    throw new SliceFailure(name, null, cause);
+    throw new SliceFailure(null, cause);
   });
   const live = list.slices[name];
-  if (!live) throw new SliceFailure(name, null, new Error('No build of it is live'));
+  if (!live) throw new SliceFailure(null, new Error('No build of it is live'));
   if (live.previous && live.integrity && refused()[name] === live.integrity) {
     const slice = await fallBack(name, live.previous);
     loaded.set(name, { live, used: slice && live.previous, failure: CHANGED });
@@ -80,7 +78,7 @@ async function load(name: string): Promise<Slice> {
     note(live, null);
     return slice;
   } catch (cause) {
-    const failure = new SliceFailure(name, live.version, cause);
+    const failure = new SliceFailure(live.version, cause);
     console.warn(`${name} ${live.version} could not be loaded`, cause);
     const slice = live.previous ? await fallBack(name, live.previous) : null;
     note(slice && live.previous, failure.message);

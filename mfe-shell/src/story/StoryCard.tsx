@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { formatDateTime, notify, queryClient, type Schema, storage } from 'mfe-kit';
 import { Button, Icon, Note, Unseen } from 'mfe-kit/ui';
-import { type ComponentProps, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useId, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { storyHeight } from '../layout/told-height';
 import { Address, Addresses } from './Addresses';
@@ -64,7 +64,6 @@ function Card({ told, isOutdated, again }: CardProps) {
   const texts = storyTexts();
   const [isFolded, setFolded] = useState(() => storage.get(FOLDED) === 'true');
   const [isAsking, setAsking] = useState(false);
-  const heading = useRef<HTMLHeadingElement>(null);
   const id = useId();
   const stepsDone = useStepsDone(story);
   // Changes that others make in this sandbox are on the screens at once, too.
@@ -84,14 +83,6 @@ function Card({ told, isOutdated, again }: CardProps) {
     { title: texts.notKept, mutation: keeping },
     { title: texts.notTaken, mutation: taking },
   ].filter(({ mutation }) => mutation.isError);
-
-  // The button of an act that is done goes, and must not take the focus with it.
-  const passOn = useCallback(
-    (button: HTMLButtonElement) => () => {
-      if (document.activeElement === button) heading.current?.focus({ preventScroll: true });
-    },
-    [],
-  );
 
   function fold(isFolding: boolean) {
     setFolded(isFolding);
@@ -116,9 +107,7 @@ function Card({ told, isOutdated, again }: CardProps) {
         <Icon name="down" size={15} />
       </button>
       <div id={id} className={classes.body} hidden={isFolded}>
-        <h2 ref={heading} tabIndex={-1}>
-          {story.title}
-        </h2>
+        <h2 tabIndex={-1}>{story.title}</h2>
         {story.text ? <p className="detail">{story.text}</p> : null}
         {isOutdated ? <p className={classes.failure}>{texts.notRead}</p> : null}
         <StorySteps
@@ -177,4 +166,12 @@ function Card({ told, isOutdated, again }: CardProps) {
       <AgainDialog isOpen={isAsking} again={again} onClose={() => setAsking(false)} />
     </section>
   );
+}
+
+/** The button of an act that is done goes, and must not take the focus with it. */
+function passOn(button: HTMLButtonElement) {
+  const heading = button.closest('section')?.querySelector('h2');
+  return () => {
+    if (document.activeElement === button) heading?.focus({ preventScroll: true });
+  };
 }
