@@ -1,36 +1,29 @@
 import { Button, Icon } from 'mfe-kit/ui';
-import { type ReactNode, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import classes from './NotificationBell.module.css';
 
 interface BellFrameProps {
   label: string;
   heading: string;
   unread: number;
-  onToggle?: (isOpen: boolean) => void;
   children: (close: () => void) => ReactNode;
 }
 
 /** The bell with its badge, and a panel below it that closes by Escape and when pointer or focus go elsewhere. */
-export function BellFrame({ label, heading, unread, onToggle, children }: BellFrameProps) {
+export function BellFrame({ label, heading, unread, children }: BellFrameProps) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
 
-  function toggle(next: boolean) {
-    setOpen(next);
-    onToggle?.(next);
-  }
-
-  const close = useEffectEvent(() => toggle(false));
   useEffect(() => {
     if (!isOpen) return;
     const closeFromOutside = ({ target }: Event) => {
-      if (!root.current?.contains(target as Node)) close();
+      if (!root.current?.contains(target as Node)) setOpen(false);
     };
     const closeByEscape = ({ key }: KeyboardEvent) => {
       if (key !== 'Escape') return;
-      close();
+      setOpen(false);
       button.current?.focus();
     };
     document.addEventListener('pointerdown', closeFromOutside);
@@ -53,7 +46,7 @@ export function BellFrame({ label, heading, unread, onToggle, children }: BellFr
           aria-label={label}
           aria-expanded={isOpen}
           aria-controls={isOpen ? id : undefined}
-          onClick={() => toggle(!isOpen)}
+          onClick={() => setOpen(!isOpen)}
         />
         {unread > 0 ? (
           <span className={classes.badge} aria-hidden="true">
@@ -64,7 +57,7 @@ export function BellFrame({ label, heading, unread, onToggle, children }: BellFr
       {isOpen ? (
         <section id={id} className={`raised ${classes.panel}`} aria-label={heading} tabIndex={-1}>
           <h2>{heading}</h2>
-          {children(() => toggle(false))}
+          {children(() => setOpen(false))}
         </section>
       ) : null}
     </div>

@@ -21,57 +21,23 @@ const ICONS: Record<Notification['kind'], { icon: IconName; tone: string | undef
 /** From as many approved loans on, one line stands for all of them, listed or not. */
 const GROUPED_FROM = 3;
 
-/**
- * The bell with what the person should know, failures first. The provider knows only until when everything was read: that
- * moves once there is a line on the page for each unread one and all lines have been on the screen, or when the person
- * says so.
- */
+/** The bell with what the person should know. */
 export default function LiveBell({ samples }: { samples: ReactNode }) {
-  const query = useQuery(notificationsQuery());
+  const { data: all, isPending, isError, refetch } = useQuery(notificationsQuery());
   const again = useMutation({
-    mutationFn: () => query.refetch({ throwOnError: true }),
+    mutationFn: () => refetch({ throwOnError: true }),
     meta: { act: 'try again' },
   });
   const isNewVersion = useSyncExternalStore(newVersion.subscribe, newVersion.get);
-  const [isOpen, setOpen] = useState(false);
-  const { notifications = [], unread: unreadHere = 0, approved = 0 } = query.data ?? {};
-  const newest = notifications[0];
-  const [isFailuresOnly, setFailuresOnly] = useState(false);
-  const { seen, look, forget } = useSeenLines();
-
-  const failures = notifications.filter(({ kind }) => kind === 'payout_failed');
-  const others = notifications.filter(({ kind }) => kind !== 'payout_failed');
-  const group = approved >= GROUPED_FROM ? notifications.find(isLoan) : undefined;
-  const lines = [...failures, ...others.filter((one) => !group || !isLoan(one) || one === group)];
-  const isComplete = query.data ? hasLineOfEachUnread(query.data) : false;
-  const isSeen = isOpen && isComplete && lines.every(({ id }) => seen.has(id));
-  // The button that would show the others again leaves with the last failure.
-  if (isFailuresOnly && failures.length === 0) setFailuresOnly(false);
-
-  // Those that were unread when the panel showed them keep their mark until it is closed.
-  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
-  const fresh = isOpen ? notifications.filter(({ id, is_read }) => !is_read && !marked.has(id)) : [];
-  if (fresh.length > 0) setMarked(new Set([...marked, ...fresh.map(({ id }) => id)]));
-
-  useEffect(() => {
-    // If it fails, they stay unread, and are marked when the panel is opened again.
-    if (isSeen && newest && unreadHere > 0) void markRead(newest).catch(() => undefined);
-  }, [isSeen, newest, unreadHere]);
-
-  if (query.data === null) return samples;
+  if (all === null) return samples;
   const texts = bellTexts();
-  const unread = unreadHere + (isNewVersion ? 1 : 0);
+  const unread = (all?.unread ?? 0) + (isNewVersion ? 1 : 0);
   return (
     <>
       <BellFrame
         label={unread > 0 ? texts.unread(unread) : texts.heading}
         heading={texts.heading}
         unread={unread}
-        onToggle={(open) => {
-          setOpen(open);
-          forget();
-          if (!open) setMarked(new Set());
-        }}
       >
         {(close) => (
           <>
@@ -87,64 +53,95 @@ export default function LiveBell({ samples }: { samples: ReactNode }) {
                 </Button>
               </div>
             ) : null}
-            {query.isPending ? (
+            {all?.notifications.length ? (
+              <Lines all={all} onOpen={close} />
+            ) : isPending ? (
               <div className={classes.state}>
                 <Spinner />
               </div>
-            ) : query.isError && notifications.length === 0 ? (
+            ) : isError ? (
               <div className={classes.state} role="alert">
                 <p>{texts.failed}</p>
                 <Button size="small" ref={passOn} onClick={() => again.mutate()}>
                   {texts.retry}
                 </Button>
               </div>
-            ) : notifications.length === 0 ? (
-              <p className={classes.state}>{texts.empty}</p>
             ) : (
-              <>
-                <div className={classes.tools}>
-                  {failures.length > 0 ? (
-                    <Button
-                      size="small"
-                      aria-pressed={isFailuresOnly}
-                      onClick={() => setFailuresOnly(!isFailuresOnly)}
-                    >
-                      {texts.failuresOnly(failures.length)}
-                    </Button>
-                  ) : null}
-                  {newest && unreadHere > 0 ? (
-                    <Button
-                      size="small"
-                      type="link"
-                      ref={passOn}
-                      onClick={() => void markRead(newest).catch(() => undefined)}
-                    >
-                      {texts.markAllRead}
-                    </Button>
-                  ) : null}
-                </div>
-                <ul
-                  className={classes.list}
-                  role="list"
-                  ref={look}
-                  onScroll={({ currentTarget }) => look(currentTarget)}
-                >
-                  {(isFailuresOnly ? failures : lines).map((notification) => (
-                    <Line
-                      key={notification.id}
-                      notification={notification}
-                      count={notification === group ? approved : 1}
-                      isUnread={marked.has(notification.id) || !notification.is_read}
-                      onOpen={close}
-                    />
-                  ))}
-                </ul>
-              </>
+              <p className={classes.state}>{texts.empty}</p>
             )}
           </>
         )}
       </BellFrame>
       <Unseen role="status">{unread > 0 ? texts.arrived(unread) : ''}</Unseen>
+    </>
+  );
+}
+
+/**
+ * The notifications while the panel is open, failures first. The provider knows only until when everything was read: that
+ * moves once there is a line on the page for each unread one and all lines have been on the screen, or when the person
+ * says so.
+ */
+function Lines({ all, onOpen }: { all: Schema<'Notifications'>; onOpen: () => void }) {
+  const { notifications, unread, approved } = all;
+  const newest = notifications[0];
+  const [isFailuresOnly, setFailuresOnly] = useState(false);
+  const { seen, look } = useSeenLines();
+
+  const failures = notifications.filter(({ kind }) => kind === 'payout_failed');
+  const others = notifications.filter(({ kind }) => kind !== 'payout_failed');
+  const group = approved >= GROUPED_FROM ? notifications.find(isLoan) : undefined;
+  const lines = [...failures, ...others.filter((one) => !group || !isLoan(one) || one === group)];
+  const isSeen = hasLineOfEachUnread(all) && lines.every(({ id }) => seen.has(id));
+  // The button that would show the others again leaves with the last failure.
+  if (isFailuresOnly && failures.length === 0) setFailuresOnly(false);
+
+  // Those that were unread when the panel showed them keep their mark until it is closed.
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const fresh = notifications.filter(({ id, is_read }) => !is_read && !marked.has(id));
+  if (fresh.length > 0) setMarked(new Set([...marked, ...fresh.map(({ id }) => id)]));
+
+  useEffect(() => {
+    // If it fails, they stay unread, and are marked when the panel is opened again.
+    if (isSeen && newest && unread > 0) void markRead(newest).catch(() => undefined);
+  }, [isSeen, newest, unread]);
+
+  const texts = bellTexts();
+  return (
+    <>
+      <div className={classes.tools}>
+        {failures.length > 0 ? (
+          <Button size="small" aria-pressed={isFailuresOnly} onClick={() => setFailuresOnly(!isFailuresOnly)}>
+            {texts.failuresOnly(failures.length)}
+          </Button>
+        ) : null}
+        {newest && unread > 0 ? (
+          <Button
+            size="small"
+            type="link"
+            ref={passOn}
+            onClick={() => void markRead(newest).catch(() => undefined)}
+          >
+            {texts.markAllRead}
+          </Button>
+        ) : null}
+      </div>
+      <ul
+        className={classes.list}
+        role="list"
+        ref={look}
+        onScroll={({ currentTarget }) => look(currentTarget)}
+      >
+        {(isFailuresOnly ? failures : lines).map((notification) => (
+          <Line
+            key={notification.id}
+            notification={notification}
+            count={notification === group ? approved : 1}
+            isUnread={marked.has(notification.id)}
+            onOpen={onOpen}
+          />
+        ))}
+      </ul>
     </>
   );
 }

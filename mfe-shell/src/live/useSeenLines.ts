@@ -3,7 +3,7 @@ import { useState } from 'react';
 /** CSS pixels of a line's end that may be cut off: its padding. */
 const TOLERANCE = 8;
 
-/** The lines of a list, by `data-line`, that were on the screen since `forget` was called. */
+/** The lines of a list, by `data-line`, that have been on the screen. */
 export function useSeenLines() {
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
 
@@ -19,5 +19,5 @@ export function useSeenLines() {
     if (names.length > 0) setSeen((before) => new Set([...before, ...names]));
   }
 
-  return { seen, look, forget: () => setSeen(new Set()) };
+  return { seen, look };
 }
