@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Schema } from 'mfe-kit';
-import { answer } from 'mfe-kit/testing';
+import { answer, provider } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
-import { provider } from 'mfe-kit/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { build, PORTAL, SHELL, storeUser } from './testing/portal';
 

@@ -192,13 +192,6 @@ test('records with missing fields are counted, and rows that can’t be read are
   );
 });
 
-test('a refusal in recent activity says first what to do, and then what mobile money says', async () => {
-  const error_message = 'The DebitParty is in an invalid state.';
-  await open([], [disbursementRecord({ status: 'FAILED', error_message })]);
-  const [item] = within(screen.getByRole('region', { name: 'Recent Activity' })).getAllByRole('listitem');
-  expect(item).toHaveTextContent(`Tell your supervisor; trying again does not help.${error_message}`);
-});
-
 test('recent activity says what is missing of a name or an amount', async () => {
   const none = { customer_first_name: null, customer_last_name: null } as never;
   await open(

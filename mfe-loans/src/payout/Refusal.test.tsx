@@ -19,7 +19,3 @@ test('a refusal in mobile money’s words says first what to do', () => {
 test('REQ-264 in a specified portal the message comes first', () => {
   expect(shown(JARGON)).toEqual([JARGON, ADVICE]);
 });
-
-test('a text that nothing is known about stands alone', () => {
-  expect(shown('This loan has already been disbursed.')).toEqual(['This loan has already been disbursed.']);
-});

@@ -160,8 +160,10 @@ function PendingLoans({ loans: rows, isBusy }: { loans: readonly Loan[]; isBusy:
           />
         ) : isBusy ? (
           <LoadingState />
+        ) : loans.length === 0 ? (
+          <EmptyState title={texts.noPendingDisbursements} text={texts.allDisbursed} />
         ) : (
-          <NoLoans isListEmpty={loans.length === 0} />
+          <EmptyState title={texts.noMatchingLoans} text={texts.adjustSearch} />
         )}
         <div className={classes.under}>
           <span role="status">{texts.shownOf(selected.length, loans.length)}</span>
@@ -183,14 +185,5 @@ function PendingLoans({ loans: rows, isBusy }: { loans: readonly Loan[]; isBusy:
         </div>
       </Card>
     </>
-  );
-}
-
-function NoLoans({ isListEmpty }: { isListEmpty: boolean }) {
-  const texts = loansTexts();
-  return isListEmpty ? (
-    <EmptyState title={texts.noPendingDisbursements} text={texts.allDisbursed} />
-  ) : (
-    <EmptyState title={texts.noMatchingLoans} text={texts.adjustSearch} />
   );
 }

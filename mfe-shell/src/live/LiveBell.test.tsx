@@ -220,15 +220,6 @@ test('without a failure left, the other notifications are shown again', async ()
   await waitFor(() => expect(titles()).toEqual(['Payout failed', 'Loan approved', 'Payout completed']));
 });
 
-test('what arrives is counted while the page is open', async () => {
-  given([]);
-  renderPart(<NotificationBell />);
-  await bell('Notifications');
-  given();
-  void queryClient.invalidateQueries({ queryKey: queryKeys.notifications });
-  await bell('Notifications, 2 unread');
-});
-
 test('nothing has happened', async () => {
   given([]);
   await openBell('Notifications');

@@ -81,7 +81,7 @@ test('a screen that crashes affects nothing else, and another page works', async
 
 test('without the list of slices the layout still works, and the next visit requests the list again', async () => {
   unreachable('get', '/slices.json');
-  for (const name of ['mfe-loans']) forgetSlice(name);
+  forgetSlice('mfe-loans');
   const { click } = await open('/');
   expect(await screen.findByText('mfe-loans')).toBeVisible();
   const sentence = 'The portal could not be reached. Check your connection and try again.';

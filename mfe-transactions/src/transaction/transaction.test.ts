@@ -87,7 +87,3 @@ test('fields of any other type become what screens expect', () => {
     customer: { firstName: '', idNumber: '28461937', phoneNumber: '254712345678' },
   });
 });
-
-test.for(['25,000.00', '', null, undefined, {}])('an amount of %j is known as unreadable', (amount) => {
-  expect(transactionFrom({ ...disbursementRecord(), amount: amount as never }).amount).toBeNull();
-});

@@ -34,7 +34,8 @@ export default function TransactionsPage() {
         <History
           // Days and names that are filtered by are those of the language and the time zone; the address has the filters.
           key={`${language.current} ${portalSettings().timeZone}`}
-          transactions={transactions} // Where the list follows by itself, a refetch shows nothing but its result.
+          transactions={transactions}
+          // Where the list follows by itself, a refetch shows nothing but its result.
           isBusy={query.isFetching && !isLive()}
         />
       )}
@@ -46,14 +47,13 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
   const { state, change, filter } = useTransactionListState();
   const { search, status, type, filters, pageSize } = state;
   const texts = transactionsTexts();
-  // Turning the page must not search 100,000 records again.
-  const found = useMemo(
-    () => selectTransactions(transactions, { search, status, type, filters }),
-    [transactions, search, status, type, filters],
-  );
-  const selected = useMemo(() => found.filter(isReadable), [found]);
   const readable = useMemo(() => transactions.filter(isReadable), [transactions]);
   const unreadable = useMemo(() => transactions.filter((one) => !isReadable(one)), [transactions]);
+  // Turning the page must not search 100,000 records again.
+  const selected = useMemo(
+    () => selectTransactions(readable, { search, status, type, filters }),
+    [readable, search, status, type, filters],
+  );
   const last = Math.max(1, Math.ceil(selected.length / pageSize));
   const page = Math.min(state.page, last);
   // Nothing is known of what can't be read, so that no search or filter finds it.
