@@ -1,6 +1,7 @@
 import { acts, language, queryClient, queryKeys, type Schema, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
+  collectNotifications,
   failure,
   notification,
   notifications,
@@ -142,6 +143,16 @@ test('in Swahili, numbers are grouped as well', async () => {
   await openBell('Arifa, 1,000 hazijasomwa');
   expect(screen.getByText('Mikopo 1,000 imeidhinishwa')).toBeVisible();
   expect(screen.getByText('Arifa 1,000 hazijasomwa')).toBeInTheDocument();
+});
+
+test('what could not be marked as read says so', async () => {
+  given(THREE, { unread: 9 });
+  unreachable('put', READ);
+  const shown = collectNotifications();
+  const { user } = await openBell('Notifications, 9 unread');
+  await user.click(screen.getByRole('button', { name: 'Mark all as read' }));
+  const message = 'The notifications could not be marked as read.';
+  await waitFor(() => expect(shown).toMatchObject([{ type: 'error', message }]));
 });
 
 test.for([

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { formatMoney, isolated, refusalSentences, type Schema } from 'mfe-kit';
+import { formatMoney, isolated, notify, refusalSentences, type Schema } from 'mfe-kit';
 import { Button, Icon, type IconName, Spinner, TimeAgo, Unseen } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link } from 'react-router';
@@ -120,7 +120,9 @@ function Lines({ all, onOpen }: { all: Schema<'Notifications'>; onOpen: () => vo
             size="small"
             type="link"
             ref={passOn}
-            onClick={() => void markRead(newest).catch(() => undefined)}
+            onClick={() =>
+              void markRead(newest).catch(() => notify({ type: 'error', message: texts.notMarked }))
+            }
           >
             {texts.markAllRead}
           </Button>
@@ -176,7 +178,7 @@ interface LineProps {
 /** One notification, which leads to its loan or payout, or several, which lead to their list. */
 function Line({ notification, count, isUnread, onOpen }: LineProps) {
   const texts = bellTexts();
-  const { id, kind, at, loan_id } = notification;
+  const { id, kind, at, loan_id, error_message } = notification;
   const { icon, tone } = ICONS[kind];
   const list = kind === 'loan_approved' ? '/pending-loans' : '/transactions';
   return (
@@ -193,7 +195,7 @@ function Line({ notification, count, isUnread, onOpen }: LineProps) {
           <strong>{count > 1 ? texts.loansApproved(count) : texts[kind]}</strong>
           <span>
             {count > 1 ? texts.allReady : sentence(texts, notification)}
-            {refusalSentences(notification.error_message).map(({ text, lang }) => (
+            {refusalSentences(error_message).map(({ text, lang }) => (
               <span key={text} lang={lang}>
                 {` ${text}`}
               </span>
@@ -217,6 +219,5 @@ function sentence(texts: BellTexts, { kind, amount, customer_name }: Notificatio
   const money = formatMoney(amount);
   const customer = isolated(customer_name);
   if (kind === 'payout_completed') return texts.paid(money, customer);
-  if (kind === 'loan_approved') return texts.ready(money, customer);
-  return texts.notPaid(money, customer);
+  return kind === 'loan_approved' ? texts.ready(money, customer) : texts.notPaid(money, customer);
 }

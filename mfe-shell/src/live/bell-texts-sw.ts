@@ -10,6 +10,7 @@ const swahili: BellTexts = {
   unreadMark: 'Haijasomwa',
   failuresOnly: (count) => `Zilizoshindikana (${count})`,
   markAllRead: 'Weka zote kuwa zimesomwa',
+  notMarked: 'Arifa hazikuweza kuwekwa kuwa zimesomwa.',
   loansApproved: (count) => `Mikopo ${formatNumber(count)} imeidhinishwa`,
   allReady: 'Iko tayari kutolewa.',
   empty: 'Hakuna kilichotokea katika siku 7 zilizopita.',

@@ -8,6 +8,7 @@ const english = {
   unreadMark: 'Unread',
   failuresOnly: (count: number) => `Failures (${count})`,
   markAllRead: 'Mark all as read',
+  notMarked: 'The notifications could not be marked as read.',
   loansApproved: (count: number) => `${formatNumber(count)} loans approved`,
   allReady: 'They are ready for disbursement.',
   empty: 'Nothing has happened in the last 7 days.',

@@ -14,21 +14,25 @@ export function useHeadingFocus(): void {
     const isFirst = arrivedAt.current === undefined;
     if (arrivedAt.current === pathname) return;
     arrivedAt.current = pathname;
-    if (isFirst) return;
-    focusHeadingUnlessSet();
-
-    // A screen may draw its heading late, and another one when its data is loaded.
-    const drawn = new MutationObserver(focusHeadingUnlessSet);
-    const stop = () => {
-      drawn.disconnect();
-      window.removeEventListener('pointerdown', stop);
-      window.removeEventListener('keydown', stop);
-    };
-    drawn.observe(document.body, { childList: true, subtree: true });
-    window.addEventListener('pointerdown', stop);
-    window.addEventListener('keydown', stop);
-    return stop;
+    return isFirst ? undefined : followHeading();
   }, [pathname]);
+}
+
+/** Moves the focus to the page's h1 until the user acts; returns how to stop. */
+export function followHeading(): () => void {
+  focusHeadingUnlessSet();
+
+  // A screen may draw its heading late, and another one when its data is loaded.
+  const drawn = new MutationObserver(focusHeadingUnlessSet);
+  const stop = () => {
+    drawn.disconnect();
+    window.removeEventListener('pointerdown', stop);
+    window.removeEventListener('keydown', stop);
+  };
+  drawn.observe(document.body, { childList: true, subtree: true });
+  window.addEventListener('pointerdown', stop);
+  window.addEventListener('keydown', stop);
+  return stop;
 }
 
 function focusHeadingUnlessSet(): void {

@@ -1,6 +1,7 @@
 import { connection, screenAct } from 'mfe-kit';
 import { Button, Card, CopyButton, FailedState, PageHeader } from 'mfe-kit/ui';
 import { useEffect, useEffectEvent } from 'react';
+import { followHeading } from '../navigation/useHeadingFocus';
 import { useScreenDrawn } from '../navigation/useScreenDrawn';
 import { overridePanel, overrides } from '../overrides/is-overriding';
 import { shellTexts } from '../shell-texts';
@@ -54,7 +55,7 @@ export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
           message={failureSentence(error)}
           action={
             <div className={classes.acts}>
-              <Button type="primary" onClick={retry}>
+              <Button type="primary" ref={passOn} onClick={retry}>
                 {texts.retry}
               </Button>
               {isOverride ? <Button onClick={() => overridePanel.set(true)}>{texts.overrides}</Button> : null}
@@ -71,4 +72,11 @@ export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
       </Card>
     </div>
   );
+}
+
+/** Retry goes once it is pressed or the portal is back, and must not take the focus with it. */
+function passOn(button: HTMLButtonElement) {
+  return () => {
+    if (document.activeElement === button) followHeading();
+  };
 }

@@ -1,6 +1,6 @@
 import { act } from '@testing-library/react';
 import { connection } from 'mfe-kit';
-import { answer, provider, screen, unreachable, within } from 'mfe-kit/testing';
+import { answer, provider, screen, unreachable, waitFor, within } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { build, goLive, heading, open, PORTAL, SHELL, slice, storeUser } from '../testing/portal';
@@ -32,7 +32,9 @@ test('a slice that can’t be loaded is named in its place, the rest works, and 
 
   vi.mocked(loadBuild).mockResolvedValue(slice('mfe-loans', { '/': 'Dashboard' }));
   await click(screen.getByRole('button', { name: 'Retry' }));
-  expect(await heading('Dashboard')).toBeVisible();
+  const dashboard = await heading('Dashboard');
+  // Retry had the focus, and is gone.
+  await waitFor(() => expect(dashboard).toHaveFocus());
 });
 
 test('the details are copied as one line for support', async () => {
