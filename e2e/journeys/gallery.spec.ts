@@ -10,7 +10,7 @@ async function open(page: Page, theme: 'light' | 'dark') {
   await page.goto('/kit/gallery/');
   await expect(page.getByRole('heading', { level: 1, name: /^Parts of mfe-kit \d/ })).toBeVisible();
   await expect(state(page, 'QueryStates: Read').getByText('Wanjiku Kamau')).toBeVisible();
-  await expect(state(page, 'Spinner: Plain').getByRole('status')).toHaveAttribute('data-shown', 'true');
+  await expect(state(page, 'Spinner: Plain').getByRole('status')).toHaveCSS('opacity', '1');
 }
 
 const state = (page: Page, name: string) => page.locator(`[data-preview="${name}"]`);

@@ -37,7 +37,6 @@ function lose() {
 
 async function ask() {
   clearTimeout(timer);
-  timer = undefined;
   if (isOnline) return;
   if (await isAnswered()) change(true);
   else timer = setTimeout(() => void ask(), ASKED_EVERY_MS);

@@ -90,7 +90,8 @@ export function followEvents(onChanged: (changed: readonly Changed[]) => void): 
       if (!hasEvents) update();
       const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
       failures += 1;
-      await pause(longest * (0.5 + Math.random() / 2), signal);
+      const wait = longest * (0.5 + Math.random() / 2);
+      await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
 
@@ -103,18 +104,6 @@ export function followEvents(onChanged: (changed: readonly Changed[]) => void): 
     document.removeEventListener('visibilitychange', update);
     stop();
   };
-}
-
-/** Waits, at most until `signal`. */
-function pause(ms: number, signal: AbortSignal) {
-  if (signal.aborted) return;
-  return new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function changedIn(data: string): readonly Changed[] {
