@@ -4,7 +4,6 @@ import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { preferredLanguage } from './live/preferred-language';
 import { followScreens, forgetReadsOfLeft } from './navigation/follow-screens';
-import { onReport } from './reports/report';
 import { sendReports } from './reports/send-reports';
 import { createPortalRouter } from './router';
 import { restoreBrought } from './slices/brought';
@@ -51,7 +50,6 @@ startTransition(() =>
 if (isLive() || !list) followServer();
 watchVersions();
 if (list?.portal.reports) sendReports();
-else onReport(null);
 
 /** Without it a page would be out of date all day, so it is tried until its code is loaded. */
 function followServer() {

@@ -324,7 +324,7 @@ test('a page that Back shows as it was left belongs to whoever has signed in sin
   session.signIn(SIGN_IN);
   queryClient.setQueryData(['pending-loans'], ['of Achieng']);
   storeUser('Peter', 'supervisor@mkopo.test');
-  window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+  window.dispatchEvent(new Event('pageshow'));
   expect(session.state.user?.username).toBe('Peter');
   expect(queryClient.getQueryData(['pending-loans'])).toBeUndefined();
 });

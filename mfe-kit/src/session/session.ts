@@ -60,9 +60,7 @@ export const session = {
       if (key === null || key === TOKEN_KEY || key === USER_KEY) read();
     });
     // A page that Back shows as it was left was told of nothing meanwhile.
-    window.addEventListener('pageshow', ({ persisted }) => {
-      if (persisted) read();
-    });
+    window.addEventListener('pageshow', read);
   },
 
   /**

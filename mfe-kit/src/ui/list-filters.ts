@@ -57,17 +57,12 @@ export function rowFilter(filters: ListFilters): ((facts: FilteredFacts) => bool
   const first = startOfDate(from)?.getTime() ?? -Infinity;
   const end = startOfDate(to, 1)?.getTime() ?? Infinity;
   const [lowest, highest] = [min ? Number(min) : -Infinity, max ? Number(max) : Infinity];
-  const isDated = from !== '' || to !== '';
-  const isLimited = min !== '' || max !== '';
-  return (facts) => {
-    const { amount } = facts;
-    if (isLimited && (amount === null || amount < lowest || amount > highest)) return false;
-    if (approver && facts.approver !== approver) return false;
-    if (disburser && facts.disburser !== disburser) return false;
-    if (!isDated) return true;
-    const time = Date.parse(facts.date);
-    return time >= first && time < end;
-  };
+  const isWithin = (time: number) => time >= first && time < end;
+  return (facts) =>
+    (!(min || max) || (facts.amount !== null && facts.amount >= lowest && facts.amount <= highest)) &&
+    (!(from || to) || isWithin(Date.parse(facts.date))) &&
+    (!approver || facts.approver === approver) &&
+    (!disburser || facts.disburser === disburser);
 }
 
 /** A typed amount as in the address; '' if it is none. */

@@ -100,12 +100,6 @@ test('a refused code leaves an earlier session as it was', async () => {
   expect(session.token).toBe('token-1');
 });
 
-test('too many attempts are told in the server’s words', async () => {
-  answer('post', ENTER, 429, failure('Too many attempts. Wait 30 seconds.', 'too_many_requests'));
-  await open(ADDRESS);
-  expect(await refused('Too many attempts. Wait 30 seconds.')).toBeVisible();
-});
-
 test('without the network it can be tried again, and the button keeps the focus', async () => {
   unreachable('post', ENTER);
   const { user } = await open(ADDRESS);
