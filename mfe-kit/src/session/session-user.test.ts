@@ -20,7 +20,7 @@ test('a stored user has what is of the right type, and the id 1 without one', ()
     avatar: undefined,
   });
   expect(parseUser('{"id":"7","language":"fr"}')).toMatchObject({ id: 1, language: undefined });
-  for (const nothing of [null, '', 'null', '{']) expect(parseUser(nothing)).toBeNull();
+  for (const nothing of [null, '', 'null', '{', '7', '"Achieng"']) expect(parseUser(nothing)).toBeNull();
 });
 
 test('a picture has the escaped initial, on a colour that the username decides', () => {

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { type Act, type ActName, acts, api, dataOf, screenAct, queryClient } from 'mfe-kit';
 import {
   answer,
@@ -127,17 +126,6 @@ test('a name that the contract does not have begins no act', async () => {
   await run('pay Wanjiru KES 500', readLoans);
   expect(sentWith(loans)).toEqual([null]);
   expect(ended).toEqual([]);
-});
-
-test('a mutation of a component is an act', async () => {
-  function SignIn() {
-    const { mutate } = useMutation({ mutationFn: readLoans, meta: { act: 'sign in' } });
-    return <button onClick={() => mutate()}>Sign in</button>;
-  }
-  answer('get', PENDING, 200, []);
-  const { user } = renderPart(<SignIn />);
-  await user.click(screen.getByRole('button'));
-  await waitFor(() => expect(ended).toMatchObject([{ name: 'sign in', failed: false }]));
 });
 
 /** Reads the loans as a screen does, and says that it is drawn. */

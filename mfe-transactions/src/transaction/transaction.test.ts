@@ -46,20 +46,6 @@ test('REQ-354 REQ-355 REQ-356 REQ-357 REQ-358 a record becomes a transaction, fi
   });
 });
 
-test('a record with missing fields is still a transaction', () => {
-  const transaction = transactionFrom({ id: 'PAY-1', amount: 25_000, status: 'PENDING', mpesa_ref: null });
-  expect(transaction.performedBy.username).toBe('');
-  expect(transaction.customer).toEqual({
-    id: '',
-    firstName: '',
-    lastName: '',
-    idNumber: '',
-    phoneNumber: '',
-  });
-  expect(transaction.reference).toBeNull();
-  expect(transaction.errorMessage).toBeNull();
-});
-
 test('fields of any other type become what screens expect', () => {
   const odd = {
     id: 1,
