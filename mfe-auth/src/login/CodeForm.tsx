@@ -66,7 +66,7 @@ export function CodeForm({ credentials, onPasswordChange, onBack }: CodeFormProp
     }
     change('');
     sendTo(() => code.current?.focus());
-    resend.start();
+    resend.mutate();
   }
 
   return (

@@ -37,7 +37,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
     onSuccess: welcome,
     onError: (error) => {
       if (isCodeRequired(error)) {
-        request.start();
+        request.mutate();
         return;
       }
       notify({ type: 'error', message: failureText(failures().signIn, error), key: SIGN_IN_TOAST });
@@ -72,7 +72,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
     const missing = missingForCode(credentials);
     setWrong(missing);
     if (missing) focusOn(missing.field);
-    else if (form.current?.reportValidity()) request.start();
+    else if (form.current?.reportValidity()) request.mutate();
   }
 
   return (

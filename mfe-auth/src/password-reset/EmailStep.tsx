@@ -30,7 +30,7 @@ export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
 
   function submit() {
     setWrong(email.trim() ? undefined : texts.pleaseEnterEmail);
-    if (email.trim()) request.start();
+    if (email.trim()) request.mutate();
     else input.current?.focus();
   }
 

@@ -131,7 +131,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
         onResend={() => {
           change({ otp: '' });
           sendTo(() => otp.current?.focus());
-          resend.start();
+          resend.mutate();
         }}
       />
     </form>
