@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn a_time_reads_as_it_is_written(text in text(), ms in -62_135_596_800_000_i64..253_402_300_799_999) {
+    fn a_time_reads_as_it_is_written(text in text(), ms in -62_135_596_800_000_i64..253_370_764_800_000) {
         prop_assert_eq!(UnixMillis(ms).to_string().parse(), Ok(UnixMillis(ms)));
         if let Ok(time) = text.parse::<UnixMillis>() {
             prop_assert_eq!(time.to_string().parse(), Ok(time));
