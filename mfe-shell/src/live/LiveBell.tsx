@@ -1,22 +1,16 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { formatMoney, isolated, notify, refusalSentences, type Schema } from 'mfe-kit';
-import { Button, Icon, type IconName, Spinner, TimeAgo, Unseen } from 'mfe-kit/ui';
+import { notify, type Schema } from 'mfe-kit';
+import { Button, Icon, Spinner, Unseen } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
-import { Link } from 'react-router';
 import { BellFrame } from '../layout/BellFrame';
 import { newVersion } from '../notices/new-version';
-import { bellTexts, type BellTexts } from './bell-texts';
+import { bellTexts } from './bell-texts';
 import classes from './LiveBell.module.css';
+import { NotificationLine } from './NotificationLine';
 import { markRead, notificationsQuery } from './notifications';
 import { useSeenLines } from './useSeenLines';
 
 type Notification = Schema<'Notification'>;
-
-const ICONS: Record<Notification['kind'], { icon: IconName; tone: string | undefined }> = {
-  payout_completed: { icon: 'success', tone: classes.good },
-  payout_failed: { icon: 'failure', tone: classes.bad },
-  loan_approved: { icon: 'money', tone: classes.info },
-};
 
 /** From as many approved loans on, one line stands for all of them, listed or not. */
 const GROUPED_FROM = 3;
@@ -135,7 +129,7 @@ function Lines({ all, onOpen }: { all: Schema<'Notifications'>; onOpen: () => vo
         onScroll={({ currentTarget }) => look(currentTarget)}
       >
         {(isFailuresOnly ? failures : lines).map((notification) => (
-          <Line
+          <NotificationLine
             key={notification.id}
             notification={notification}
             count={notification === group ? approved : 1}
@@ -165,59 +159,4 @@ function hasLineOfEachUnread(all: Schema<'Notifications'>): boolean {
 
 function isLoan({ kind }: Notification): boolean {
   return kind === 'loan_approved';
-}
-
-interface LineProps {
-  notification: Notification;
-  /** The number of notifications of its kind that it stands for. */
-  count: number;
-  isUnread: boolean;
-  onOpen: () => void;
-}
-
-/** One notification, which leads to its loan or payout, or several, which lead to their list. */
-function Line({ notification, count, isUnread, onOpen }: LineProps) {
-  const texts = bellTexts();
-  const { id, kind, at, loan_id, error_message } = notification;
-  const { icon, tone } = ICONS[kind];
-  const list = kind === 'loan_approved' ? '/pending-loans' : '/transactions';
-  return (
-    <li data-line={id}>
-      <Link
-        className={classes.line}
-        to={count > 1 ? list : `${list}?${new URLSearchParams({ search: loan_id }).toString()}`}
-        onClick={onOpen}
-      >
-        <span className={tone}>
-          <Icon name={icon} />
-        </span>
-        <span className={classes.words}>
-          <strong>{count > 1 ? texts.loansApproved(count) : texts[kind]}</strong>
-          <span>
-            {count > 1 ? texts.allReady : sentence(texts, notification)}
-            {refusalSentences(error_message).map(({ text, lang }) => (
-              <span key={text} lang={lang}>
-                {` ${text}`}
-              </span>
-            ))}
-          </span>
-          <small>
-            <TimeAgo moment={at} />
-          </small>
-        </span>
-        {isUnread ? (
-          <span className={classes.dot}>
-            <Unseen>{texts.unreadMark}</Unseen>
-          </span>
-        ) : null}
-      </Link>
-    </li>
-  );
-}
-
-function sentence(texts: BellTexts, { kind, amount, customer_name }: Notification): string {
-  const money = formatMoney(amount);
-  const customer = isolated(customer_name);
-  if (kind === 'payout_completed') return texts.paid(money, customer);
-  return kind === 'loan_approved' ? texts.ready(money, customer) : texts.notPaid(money, customer);
 }
