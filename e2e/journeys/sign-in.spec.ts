@@ -26,6 +26,7 @@ test('REQ-013 REQ-086 REQ-097 REQ-101 REQ-102 sign in by password, with the keyb
     await page.keyboard.type('Wrong-password');
     await page.keyboard.press('Enter');
     await expect(page.getByText('Email not found. Please check your email address.')).toBeVisible();
+    await expect(page.getByText('Email not found.', { exact: true })).toHaveCSS('color', 'rgb(184, 18, 31)');
     await expect(email(page)).toBeFocused();
     await expectAccessible(page);
   });
