@@ -1,9 +1,9 @@
 import { useSession } from 'mfe-kit';
 import { useState } from 'react';
-import { Navigate, useNavigate } from 'react-router';
+import { Navigate } from 'react-router';
 import { signInTexts } from '../sign-in-texts';
 import { SignedOutLayout } from '../signed-out/SignedOutLayout';
-import { useSignInState } from '../signed-out/navigation-state';
+import { useCodeStep, useSignInState } from '../signed-out/navigation-state';
 import { CodeForm } from './CodeForm';
 import { PasswordForm } from './PasswordForm';
 import type { Credentials } from './sign-in';
@@ -20,15 +20,12 @@ export default function LoginPage() {
 /** Sign-in by password, or by password and a one-time code. */
 function SignIn() {
   const texts = signInTexts();
-  const { from, email = '', isCodeSent = false } = useSignInState();
-  const navigate = useNavigate();
+  const { email = '' } = useSignInState();
   const [credentials, setCredentials] = useState({ email, password: '' });
+  const [isCodeSent, setCodeSent] = useCodeStep(credentials.email);
   useExpiredMessage();
 
   const change = (given: Partial<Credentials>) => setCredentials((before) => ({ ...before, ...given }));
-  // In navigation state, as a phone may load the page again when its user comes back with the code.
-  const setCodeSent = (isCodeSent: boolean) =>
-    void navigate('.', { replace: true, state: { from, email: credentials.email, isCodeSent } });
 
   if (isCodeSent)
     return (

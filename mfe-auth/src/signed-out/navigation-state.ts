@@ -1,4 +1,5 @@
-import { type Location, useLocation } from 'react-router';
+import { useLayoutEffect, useRef } from 'react';
+import { type Location, useLocation, useNavigate } from 'react-router';
 
 /**
  * The data that the signed-out screens pass to each other in navigation state, which keeps it out of the
@@ -14,4 +15,27 @@ export interface SignInState {
 
 export function useSignInState(): SignInState {
   return (useLocation().state ?? {}) as SignInState;
+}
+
+/**
+ * Whether the step of the code is open, and how to open and close it. In navigation state, as a phone may load the page
+ * again when its user comes back with the code.
+ */
+export function useCodeStep(email: string) {
+  const { from, isCodeSent = false } = useSignInState();
+  const navigate = useNavigate();
+  const isShown = useRef(false);
+  useLayoutEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+
+  function setCodeSent(isCodeSent: boolean) {
+    // A code that is sent after its page was left opens no step of another page.
+    if (isShown.current) void navigate('.', { replace: true, state: { from, email, isCodeSent } });
+  }
+
+  return [isCodeSent, setCodeSent] as const;
 }

@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ActName, type FailureTexts, failureText, notify } from 'mfe-kit';
-import { useLayoutEffect, useRef } from 'react';
 import { SIGN_IN_TOAST } from './toast';
 
 /** A call that sends a one-time code, and its toasts. */
@@ -17,26 +16,17 @@ export function useCodeRequest(
   { send, sending, sent, failure, act }: CodeRequest,
   { onSent, onFailed }: { onSent?: () => void; onFailed?: (error: unknown) => void } = {},
 ) {
-  // Its form goes on only if it is still there when the response arrives.
-  const isShown = useRef(false);
-  useLayoutEffect(() => {
-    isShown.current = true;
-    return () => {
-      isShown.current = false;
-    };
-  }, []);
-
   return useMutation({
     mutationFn: send,
     ...(act ? { meta: { act } } : {}),
     onMutate: () => notify({ type: 'loading', message: sending, duration: 0, key: SIGN_IN_TOAST }),
     onSuccess: () => {
       notify({ type: 'success', message: sent, key: SIGN_IN_TOAST });
-      if (isShown.current) onSent?.();
+      onSent?.();
     },
     onError: (error) => {
       notify({ type: 'error', message: failureText(failure, error), key: SIGN_IN_TOAST });
-      if (isShown.current) onFailed?.(error);
+      onFailed?.(error);
     },
   });
 }
