@@ -3,6 +3,7 @@ import { notify, type Schema } from 'mfe-kit';
 import { Button, Icon, Spinner, Unseen } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { BellFrame } from '../layout/BellFrame';
+import { passOnTo } from '../navigation/pass-on';
 import { newVersion } from '../notices/new-version';
 import { bellTexts } from './bell-texts';
 import classes from './LiveBell.module.css';
@@ -14,6 +15,9 @@ type Notification = Schema<'Notification'>;
 
 /** From as many approved loans on, one line stands for all of them, listed or not. */
 const GROUPED_FROM = 3;
+
+/** The panel gets the focus of a button that goes. */
+const passOn = passOnTo((button) => button.closest('section'));
 
 /** The bell with what the person should know. */
 export default function LiveBell({ samples }: { samples: ReactNode }) {
@@ -140,14 +144,6 @@ function Lines({ all, onOpen }: { all: Schema<'Notifications'>; onOpen: () => vo
       </ul>
     </>
   );
-}
-
-/** A button that goes once its act is done must not take the focus with it: the panel gets it. */
-function passOn(button: HTMLButtonElement) {
-  const panel = button.closest('section');
-  return () => {
-    if (document.activeElement === button) panel?.focus({ preventScroll: true });
-  };
 }
 
 /** Returns whether each unread notification is listed, or is a loan in the line of all approved loans. */

@@ -4,6 +4,7 @@ import { Button, Icon, Note, Unseen } from 'mfe-kit/ui';
 import { type ComponentProps, type ReactNode, useEffect, useId, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { storyHeight } from '../layout/told-height';
+import { passOnTo } from '../navigation/pass-on';
 import { Address, Addresses } from './Addresses';
 import { AgainDialog } from './AgainDialog';
 import { beginAgain } from './open-session';
@@ -17,6 +18,9 @@ import { useStepsDone } from './useStepsDone';
 
 /** The key in the browser's storage of whether the card is folded. */
 const FOLDED = 'story_folded';
+
+/** The card's heading gets the focus of a button that goes. */
+const passOn = passOnTo((button) => button.closest('section')?.querySelector('h2'));
 
 /** The story that this sandbox tells, beside its screens. */
 export default function StoryCard(): ReactNode {
@@ -166,12 +170,4 @@ function Card({ told, isOutdated, again }: CardProps) {
       <AgainDialog isOpen={isAsking} again={again} onClose={() => setAsking(false)} />
     </section>
   );
-}
-
-/** The button of an act that is done goes, and must not take the focus with it. */
-function passOn(button: HTMLButtonElement) {
-  const heading = button.closest('section')?.querySelector('h2');
-  return () => {
-    if (document.activeElement === button) heading?.focus({ preventScroll: true });
-  };
 }
