@@ -68,35 +68,35 @@ pub struct Operation {
     pub method: String,
 }
 
+/// Returns whether each segment of `path` is a parameter of `template`, or the same by `is_same`.
+fn fits(template: &str, path: &str, is_same: impl Fn(&str, &str) -> bool) -> bool {
+    template.split('/').count() == path.split('/').count()
+        && template
+            .split('/')
+            .zip(path.split('/'))
+            .all(|(expected, given)| expected.starts_with('{') || is_same(expected, given))
+}
+
 impl Operation {
     /// Returns the operation of a call. A HEAD belongs to the operation of the GET.
     pub fn of(method: &Method, path: &str) -> Option<Self> {
         let path = path.split('?').next()?;
         let method = if method == Method::HEAD { &Method::GET } else { method }.as_str().to_lowercase();
         let (template, _) = json().ok()?["paths"].as_object()?.iter().find(|(template, item)| {
-            item.get(&method).is_some()
-                && template.split('/').count() == path.split('/').count()
-                && template
-                    .split('/')
-                    .zip(path.split('/'))
-                    .all(|(expected, actual)| expected == actual || expected.starts_with('{'))
+            item.get(&method).is_some() && fits(template, path, |expected, actual| expected == actual)
         })?;
         Some(Self { path: template, method })
     }
 
     /// Returns whether an operation of `method` has a path that `pattern` fits, in which `*` stands for any segment.
     pub fn is_at(method: &str, pattern: &str) -> bool {
-        let fits = |template: &str| {
-            template.split('/').count() == pattern.split('/').count()
-                && template
-                    .split('/')
-                    .zip(pattern.split('/'))
-                    .all(|(expected, given)| given == "*" || expected == given || expected.starts_with('{'))
-        };
+        let is_same = |expected: &str, given: &str| given == "*" || expected == given;
         let paths = json().ok().and_then(|contract| contract["paths"].as_object());
         let method = method.to_lowercase();
         paths.is_some_and(|paths| {
-            paths.iter().any(|(template, item)| item.get(&method).is_some() && fits(template))
+            paths
+                .iter()
+                .any(|(template, item)| item.get(&method).is_some() && fits(template, pattern, is_same))
         })
     }
 
