@@ -10,7 +10,7 @@ use std::{
 };
 
 use insta::assert_snapshot;
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::Connection;
 
 use crate::{
@@ -532,10 +532,7 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
         let arguments = [&[email], &GRACE[..], &["--password-stdin"]].concat();
         add_user(&test_store::options(app.data_dir()), &arguments, "Kahawa-2026\n").await
     };
-    let login = async || {
-        let credentials = json!({"email": "grace@example.com", "password": "Kahawa-2026"});
-        app.post("/api/v1/auth/login", credentials).await
-    };
+    let login = async || app.login("grace@example.com", "Kahawa-2026").await;
     assert_eq!(login().await.status, 404);
 
     assert_snapshot!(printed(add("Grace@Example.com").await), @"grace@example.com can sign in.");
@@ -563,13 +560,13 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
 async fn a_code_sent_before_the_account_was_deactivated_is_invalid() {
     let app = TestApp::start().await;
     let email = "agent@mkopo.test";
-    app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await;
+    app.request_reset_code(email).await;
     let otp = app.newest_code("+254711000003").await;
     printed(command(&app, &["user", "deactivate", email]).await);
-    let reset = json!({"email": email, "otp": otp, "new_password": "Kahawa-2026"});
-    assert_eq!(app.post("/api/v1/auth/reset-password", reset.clone()).await.failure().1, "invalid_code");
+    let reset = async || app.reset_password(email, &otp, "Kahawa-2026").await.failure().1;
+    assert_eq!(reset().await, "invalid_code");
     printed(command(&app, &["user", "activate", email]).await);
-    assert_eq!(app.post("/api/v1/auth/reset-password", reset).await.failure().1, "invalid_code");
+    assert_eq!(reset().await, "invalid_code");
 }
 
 #[tokio::test]

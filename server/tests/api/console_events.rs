@@ -42,8 +42,7 @@ async fn kinds(app: &TestApp, query: &str) -> Vec<String> {
 }
 
 async fn wrong_password(app: &TestApp, address: &str, email: &str) -> Status {
-    let wrong = json!({"email": email, "password": "Not-the-password"});
-    app.post_from(address, "/api/v1/auth/login", wrong).await.status
+    app.from(address).login(email, "Not-the-password").await.status
 }
 
 // S-103, S-105

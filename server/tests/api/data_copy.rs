@@ -32,7 +32,7 @@ fn url_of(app: &TestApp) -> String {
 async fn a_copy_in_another_database_behaves_the_same() {
     let (app, agent) = TestApp::start_for("agent").await;
     demo::seed(&app.sandbox.database, NOON, 3, 250, 1200, |_| ()).await.unwrap();
-    app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
+    app.request_code("agent@mkopo.test").await;
     let loan = agent.waiting_loan().await;
     assert_eq!(agent.disburse_with_key(&loan, "key").await.status, 200);
     app.set_console(Method::PUT, "/clock", json!({"advance": "3h"})).await;
@@ -73,7 +73,7 @@ async fn a_copy_in_another_database_behaves_the_same() {
     let again = agent.waiting_loan().await;
     assert_eq!(agent.disburse(&again).await.failure().1, "injected_fault");
     // Numbering continues after the copied rows, also after a snapshot is restored.
-    other.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
+    other.request_reset_code("agent@mkopo.test").await;
     assert_eq!(other.console(Method::PUT, "/data/snapshots/before", None).await.status, 204);
     let agent = other.sign_in("agent").await;
     assert_eq!((agent.pending().await, agent.records().await), seen);

@@ -7,20 +7,15 @@ use serde_json::{Value, json};
 use crate::{
     browser::cookie_of,
     live_settings::LIVE,
-    test_app::{Answer, Status, TestApp, request, sent_from, with_headers},
+    test_app::{Answer, Status, TestApp},
 };
 
-const LOGIN: &str = "/api/v1/auth/login";
 const AGENT: &str = "agent@mkopo.test";
 const HERE: &str = "192.0.2.1";
 const ELSEWHERE: &str = "192.0.2.2";
 
-fn credentials(email: &str, password: &str) -> Value {
-    json!({"email": email, "password": password})
-}
-
 async fn login_from(app: &TestApp, address: &str, email: &str, password: &str) -> Status {
-    app.post_from(address, LOGIN, credentials(email, password)).await.status
+    app.from(address).login(email, password).await.status
 }
 
 /// The statuses of sign-ins as several unknown users from one address.
@@ -46,7 +41,7 @@ async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_one_address() {
         assert_eq!(login_from(&app, HERE, AGENT, "wrong").await, 400);
     }
     app.clock.advance(Duration::from_millis(500));
-    let answer = app.post_from(HERE, LOGIN, credentials(AGENT, "wrong")).await;
+    let answer = app.from(HERE).login(AGENT, "wrong").await;
     assert_eq!(answer.status, 429);
     assert_eq!(answer.headers["retry-after"], "900");
     let (body, text) = (answer.body(), "Too many attempts. Try again in 15 minutes.");
@@ -85,7 +80,7 @@ async fn attack_from_everywhere(app: &TestApp) {
 async fn the_51st_wrong_password_of_a_user_within_an_hour_is_one_too_many_from_anywhere() {
     let app = TestApp::start().await;
     attack_from_everywhere(&app).await;
-    let refused = app.post_from(HERE, LOGIN, credentials(AGENT, demo::PASSWORD)).await;
+    let refused = app.from(HERE).login(AGENT, demo::PASSWORD).await;
     assert_eq!(refused.status, 429);
     assert_eq!(refused.headers["retry-after"], "3600");
     app.clock.advance(Duration::from_hours(1));
@@ -94,10 +89,9 @@ async fn the_51st_wrong_password_of_a_user_within_an_hour_is_one_too_many_from_a
 
 /// Resets the password of the agent to `Kahawa-2026`, with the right code.
 async fn reset_password(app: &TestApp) -> Status {
-    app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
+    app.request_reset_code(AGENT).await;
     let code = app.newest_code("+254711000003").await;
-    let body = json!({"email": AGENT, "otp": code, "new_password": "Kahawa-2026"});
-    app.post("/api/v1/auth/reset-password", body).await.status
+    app.reset_password(AGENT, &code, "Kahawa-2026").await.status
 }
 
 #[tokio::test]
@@ -108,20 +102,15 @@ async fn a_new_password_ends_the_lock_of_the_account() {
     assert_eq!(login_from(&app, HERE, AGENT, "Kahawa-2026").await, 200);
 }
 
-/// Signs in from here with a header.
-async fn login_with(app: &TestApp, header: (&'static str, &str), email: &str, password: &str) -> Answer {
-    let request = request(Method::POST, LOGIN, None, credentials(email, password));
-    app.send(sent_from(HERE, with_headers(request, &[header]))).await
-}
-
-/// Signs in from a device with this cookie.
-async fn login_on(app: &TestApp, cookie: &str, email: &str, password: &str) -> Answer {
-    login_with(app, ("cookie", &format!("theme=dark; {cookie}")), email, password).await
+/// Signs in as the agent, here, on a device with this cookie.
+async fn login_on(app: &TestApp, cookie: &str, password: &str) -> Status {
+    let device = app.from(HERE).with_header("cookie", &format!("theme=dark; {cookie}"));
+    device.login(AGENT, password).await.status
 }
 
 /// The cookie of a device on which somebody signed in, as its browser sends it.
 async fn device_of(app: &TestApp, email: &str) -> String {
-    cookie_of(&app.post_from(HERE, LOGIN, credentials(email, demo::PASSWORD)).await)
+    cookie_of(&app.from(HERE).login(email, demo::PASSWORD).await)
 }
 
 // S-44
@@ -135,14 +124,14 @@ async fn a_device_that_signed_in_before_keeps_a_limit_of_its_own() {
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
     for _ in 0..2 {
         for _ in 0..8 {
-            assert_eq!(login_on(&app, &device, AGENT, "wrong").await.status, 400);
+            assert_eq!(login_on(&app, &device, "wrong").await, 400);
         }
-        assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, 200);
+        assert_eq!(login_on(&app, &device, demo::PASSWORD).await, 200);
     }
     for _ in 0..9 {
-        assert_eq!(login_on(&app, &device, AGENT, "wrong").await.status, 400);
+        assert_eq!(login_on(&app, &device, "wrong").await, 400);
     }
-    assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, 429);
+    assert_eq!(login_on(&app, &device, demo::PASSWORD).await, 429);
 }
 
 #[tokio::test]
@@ -161,18 +150,18 @@ async fn the_cookie_of_a_device_is_valid_for_its_account_its_password_and_180_da
     ];
     attack_from_everywhere(&app).await;
     for other in &others {
-        assert_eq!(login_on(&app, other, AGENT, demo::PASSWORD).await.status, 429, "{other}");
+        assert_eq!(login_on(&app, other, demo::PASSWORD).await, 429, "{other}");
     }
-    assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, 200);
+    assert_eq!(login_on(&app, &device, demo::PASSWORD).await, 200);
 
     app.clock.advance(Duration::from_hours(180 * 24));
     attack_from_everywhere(&app).await;
-    assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, 429);
+    assert_eq!(login_on(&app, &device, demo::PASSWORD).await, 429);
     app.clock.advance(Duration::from_hours(1));
     let device = device_of(&app, AGENT).await;
     assert_eq!(reset_password(&app).await, 200);
     attack_from_everywhere(&app).await;
-    assert_eq!(login_on(&app, &device, AGENT, "Kahawa-2026").await.status, 429, "the password is new");
+    assert_eq!(login_on(&app, &device, "Kahawa-2026").await, 429, "the password is new");
 }
 
 #[tokio::test]
@@ -182,25 +171,25 @@ async fn a_device_on_which_the_password_is_changed_stays_one_that_signed_in_befo
     let changed = app.sign_in("agent").await.put("/api/v1/profile/password", change).await;
     assert_eq!(changed.status, 204);
     attack_from_everywhere(&app).await;
-    assert_eq!(login_on(&app, &cookie_of(&changed), AGENT, "Kahawa-2026").await.status, 200);
+    assert_eq!(login_on(&app, &cookie_of(&changed), "Kahawa-2026").await, 200);
 }
 
 // S-19, S-20
 #[tokio::test]
 async fn the_cookie_of_a_device_is_kept_from_scripts_and_other_sites() {
     let app = TestApp::start().await;
-    let cookie = app.post(LOGIN, credentials(AGENT, demo::PASSWORD)).await.headers["set-cookie"].clone();
+    let cookie = app.login(AGENT, demo::PASSWORD).await.headers["set-cookie"].clone();
     let (value, scope) = cookie.to_str().unwrap().split_once("; ").unwrap();
     assert!(!value.contains("agent"), "{value}");
     assert_eq!(scope, "Path=/api/v1/auth; HttpOnly; SameSite=Strict; Max-Age=15552000");
 
     let app = TestApp::start_with(&["--behind-tls", "true"]).await;
-    let cookie = app.post(LOGIN, credentials(AGENT, demo::PASSWORD)).await.headers["set-cookie"].clone();
+    let cookie = app.login(AGENT, demo::PASSWORD).await.headers["set-cookie"].clone();
     let (value, scope) = cookie.to_str().unwrap().split_once("; ").unwrap();
     assert_eq!(scope, "Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=15552000");
     assert!(value.starts_with("__Host-mkopo_device="), "{value}");
     attack_from_everywhere(&app).await;
-    assert_eq!(login_on(&app, value, AGENT, demo::PASSWORD).await.status, 200);
+    assert_eq!(login_on(&app, value, demo::PASSWORD).await, 200);
 }
 
 #[tokio::test]
@@ -210,7 +199,7 @@ async fn an_attempt_after_the_time_in_retry_after_is_allowed() {
         login_from(&app, HERE, AGENT, "wrong").await;
         app.clock.advance(Duration::from_secs(7));
     }
-    let refused = app.post_from(HERE, LOGIN, credentials(AGENT, demo::PASSWORD)).await;
+    let refused = app.from(HERE).login(AGENT, demo::PASSWORD).await;
     let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
     assert_eq!(wait, 15 * 60 - 9 * 7);
     app.clock.advance(Duration::from_secs(wait - 1));
@@ -247,8 +236,8 @@ async fn a_sign_in_resets_the_users_count() {
 async fn the_hundredth_wrong_try_from_an_address_is_one_too_many_whatever_it_forwards() {
     let app = TestApp::start().await;
     for n in 0..101_u32 {
-        let (forwarded_for, email) = (format!("203.0.113.{n}"), format!("nobody-{n}@mkopo.test"));
-        let status = login_with(&app, ("x-forwarded-for", &forwarded_for), &email, "wrong").await.status;
+        let client = app.from(HERE).with_header("x-forwarded-for", &format!("203.0.113.{n}"));
+        let status = client.login(&format!("nobody-{n}@mkopo.test"), "wrong").await.status;
         let expected = if n < 99 { 404 } else { 429 };
         assert_eq!(status, expected, "try {}", n + 1);
     }
@@ -269,8 +258,8 @@ async fn a_sign_in_does_not_reset_the_addresss_count() {
 async fn clients_behind_a_trusted_proxy_are_counted_separately() {
     let app = TestApp::start_with(&["--trusted-proxies", "192.0.2.0/24,10.0.0.1,::ffff:10.0.1.0/120"]).await;
     let from = async |forwarded_for: &str, n: u32| {
-        let email = format!("nobody-{n}@mkopo.test");
-        login_with(&app, ("x-forwarded-for", forwarded_for), &email, "wrong").await.status
+        let client = app.from(HERE).with_header("x-forwarded-for", forwarded_for);
+        client.login(&format!("nobody-{n}@mkopo.test"), "wrong").await.status
     };
     for n in 0..99 {
         // Addresses that the client forged are to the left of the one that the proxy added.
@@ -319,9 +308,8 @@ async fn counts_continue_after_a_restart_and_in_a_second_process() {
 #[tokio::test]
 async fn wrong_passwords_with_a_code_count_like_others() {
     let app = TestApp::start().await;
-    let body = json!({"email": AGENT, "password": "wrong", "otp": "123456"});
     for _ in 0..9 {
-        assert_eq!(app.post_from(HERE, "/api/v1/auth/verify-signin-otp", body.clone()).await.status, 400);
+        assert_eq!(app.from(HERE).verify_code(AGENT, "wrong", "123456").await.status, 400);
     }
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
 }
@@ -353,8 +341,7 @@ async fn wrong_sign_in_codes_and_wrong_reset_codes_are_limited_too() {
 async fn a_right_code_over_the_limit_is_refused() {
     let app = TestApp::start().await;
     for n in 0..9 {
-        let body = json!({"email": AGENT, "otp": format!("{n:06}"), "new_password": "Kahawa-2026"});
-        app.post("/api/v1/auth/reset-password", body).await;
+        app.reset_password(AGENT, &format!("{n:06}"), "Kahawa-2026").await;
     }
     assert_eq!(reset_password(&app).await, 429);
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 200);
@@ -365,20 +352,20 @@ async fn requests_for_codes_are_limited_by_user_and_by_address() {
     let app = TestApp::start().await;
     for path in ["/api/v1/auth/request-signin-otp", "/api/v1/auth/request-password-reset"] {
         for _ in 0..9 {
-            assert_eq!(app.post_from(HERE, path, json!({"email": AGENT})).await.status, 200);
+            assert_eq!(app.from(HERE).post(path, json!({"email": AGENT})).await.status, 200);
             app.clock.advance(Duration::from_secs(30));
         }
-        let refused = app.post_from(HERE, path, json!({"email": AGENT})).await;
+        let refused = app.from(HERE).post(path, json!({"email": AGENT})).await;
         assert_eq!(refused.status, 429);
         assert_eq!(refused.headers["retry-after"], (15 * 60 - 9 * 30).to_string().as_str());
 
         for n in 0..90 {
             let stranger = json!({"email": format!("nobody-{n}@mkopo.test")});
-            assert_eq!(app.post_from(HERE, path, stranger).await.status, 404);
+            assert_eq!(app.from(HERE).post(path, stranger).await.status, 404);
         }
         let stranger = json!({"email": "somebody@mkopo.test"});
-        assert_eq!(app.post_from(HERE, path, stranger.clone()).await.status, 429);
-        assert_eq!(app.post_from(ELSEWHERE, path, stranger).await.status, 404);
+        assert_eq!(app.from(HERE).post(path, stranger.clone()).await.status, 429);
+        assert_eq!(app.from(ELSEWHERE).post(path, stranger).await.status, 404);
     }
 }
 
@@ -390,22 +377,21 @@ async fn an_account_is_sent_10_codes_of_each_kind_in_an_hour_and_strangers_use_u
     let paths = ["/api/v1/auth/request-signin-otp", "/api/v1/auth/request-password-reset"];
     for path in paths {
         for n in 0..10 {
-            let sent = app.post_from(&format!("192.0.2.{n}"), path, json!({"email": AGENT})).await;
+            let sent = app.from(&format!("192.0.2.{n}")).post(path, json!({"email": AGENT})).await;
             assert_eq!(sent.status, 200, "{path}");
             app.clock.advance(Duration::from_mins(1));
         }
-        let refused = app.post_from("192.0.2.99", path, json!({"email": AGENT})).await;
+        let refused = app.from("192.0.2.99").post(path, json!({"email": AGENT})).await;
         assert_eq!(refused.failure().1, "too_many_requests");
         assert_eq!(refused.headers["retry-after"], (50 * 60).to_string().as_str(), "the window's end");
 
-        let mut request = request(Method::POST, path, None, json!({"email": AGENT}));
-        request.headers_mut().insert("cookie", cookie.parse().unwrap());
-        assert_eq!(app.send(request).await.status, 200, "{path} from the owner's device");
+        let device = app.with_header("cookie", &cookie);
+        assert_eq!(device.post(path, json!({"email": AGENT})).await.status, 200, "{path}");
         let other = json!({"email": "supervisor@mkopo.test"});
-        assert_eq!(app.post_from("192.0.2.99", path, other).await.status, 200);
+        assert_eq!(app.from("192.0.2.99").post(path, other).await.status, 200);
     }
     app.clock.advance(Duration::from_mins(50));
-    assert_eq!(app.post_from("192.0.2.98", paths[0], json!({"email": AGENT})).await.status, 200);
+    assert_eq!(app.from("192.0.2.98").post(paths[0], json!({"email": AGENT})).await.status, 200);
 }
 
 #[tokio::test]

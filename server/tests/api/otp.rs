@@ -4,21 +4,12 @@ use insta::assert_snapshot;
 use lending::demo;
 use serde_json::json;
 
-use crate::test_app::{Answer, TestApp};
+use crate::test_app::TestApp;
 
 const AGENT: &str = "agent@mkopo.test";
 
-async fn request_code(app: &TestApp, email: &str) -> Answer {
-    app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await
-}
-
-async fn verify(app: &TestApp, email: &str, password: &str, otp: &str) -> Answer {
-    let body = json!({"email": email, "password": password, "otp": otp});
-    app.post("/api/v1/auth/verify-signin-otp", body).await
-}
-
 async fn requested_code(app: &TestApp) -> String {
-    assert_eq!(request_code(app, AGENT).await.status, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     app.newest_code(AGENT).await
 }
 
@@ -31,7 +22,7 @@ fn wrong(code: &str, n: u32) -> String {
 #[tokio::test]
 async fn a_sign_in_code_goes_out_by_email() {
     let app = TestApp::start().await;
-    let answer = request_code(&app, " Agent@Mkopo.test").await;
+    let answer = app.request_code(" Agent@Mkopo.test").await;
     assert_eq!(answer.status, 200);
     assert_eq!(answer.json(), json!({"message": "A verification code was sent to your email."}));
     let message = app.newest_message(AGENT).await;
@@ -53,7 +44,7 @@ async fn a_sign_in_code_goes_out_by_email() {
 #[tokio::test]
 async fn the_code_is_not_in_the_answer_and_not_stored_in_plain_text() {
     let app = TestApp::start().await;
-    let answer = request_code(&app, AGENT).await;
+    let answer = app.request_code(AGENT).await;
     let code = app.newest_code(AGENT).await;
     assert!(!String::from_utf8(answer.bytes).unwrap().contains(&code));
     let mut reader = app.sandbox.database.read().await.unwrap();
@@ -68,7 +59,7 @@ async fn the_code_is_not_in_the_answer_and_not_stored_in_plain_text() {
 async fn password_and_code_open_a_session() {
     let app = TestApp::start().await;
     let code = requested_code(&app).await;
-    let answer = verify(&app, AGENT, demo::PASSWORD, &code).await;
+    let answer = app.verify_code(AGENT, demo::PASSWORD, &code).await;
     assert_eq!(answer.status, 200);
     let signed_in = answer.json();
     let user = &signed_in["user"];
@@ -85,8 +76,8 @@ async fn password_and_code_open_a_session() {
 async fn a_code_works_once() {
     let app = TestApp::start().await;
     let code = requested_code(&app).await;
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, 200);
-    let again = verify(&app, AGENT, demo::PASSWORD, &code).await;
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &code).await.status, 200);
+    let again = app.verify_code(AGENT, demo::PASSWORD, &code).await;
     assert_eq!(again.status, 400);
     let (body, text) = (again.body(), "invalid or expired code");
     let expected =
@@ -99,7 +90,7 @@ async fn a_code_works_once() {
 async fn one_code_used_many_times_at_once_works_once() {
     let app = TestApp::start().await;
     let code = requested_code(&app).await;
-    let calls = (0..8).map(|_| verify(&app, AGENT, demo::PASSWORD, &code));
+    let calls = (0..8).map(|_| app.verify_code(AGENT, demo::PASSWORD, &code));
     let answers = futures::future::join_all(calls).await;
     let signed_in = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(signed_in, 1);
@@ -110,10 +101,10 @@ async fn a_wrong_password_does_not_use_up_the_code() {
     let app = TestApp::start().await;
     let code = requested_code(&app).await;
     for _ in 0..6 {
-        let answer = verify(&app, AGENT, "wrong", &code).await;
+        let answer = app.verify_code(AGENT, "wrong", &code).await;
         assert_eq!(answer.refusal(), "400 invalid_password: invalid password");
     }
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, 200);
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &code).await.status, 200);
 }
 
 // S-54
@@ -122,17 +113,17 @@ async fn the_fifth_attempt_with_the_right_code_works_and_a_sixth_does_not() {
     let app = TestApp::start().await;
     let code = requested_code(&app).await;
     for n in 0..4 {
-        let answer = verify(&app, AGENT, demo::PASSWORD, &wrong(&code, n)).await;
+        let answer = app.verify_code(AGENT, demo::PASSWORD, &wrong(&code, n)).await;
         assert_eq!(answer.refusal(), "400 invalid_code: invalid or expired code");
     }
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, 200);
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &code).await.status, 200);
 
     app.clock.advance(Duration::from_secs(30));
     let code = requested_code(&app).await;
     for n in 0..5 {
-        verify(&app, AGENT, demo::PASSWORD, &wrong(&code, n)).await;
+        app.verify_code(AGENT, demo::PASSWORD, &wrong(&code, n)).await;
     }
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.failure().1, "invalid_code");
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &code).await.failure().1, "invalid_code");
 }
 
 // S-51
@@ -144,11 +135,11 @@ async fn a_code_expires_after_five_minutes() {
     let last = requested_code(&app).await;
     assert_ne!(last, code);
     app.clock.advance(Duration::from_mins(5));
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &last).await.failure().1, "invalid_code");
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &last).await.failure().1, "invalid_code");
 
     let code = requested_code(&app).await;
     app.clock.advance(Duration::from_mins(5) - Duration::from_millis(1));
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, 200);
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &code).await.status, 200);
 }
 
 // S-53
@@ -157,12 +148,12 @@ async fn a_newer_code_replaces_the_older_one_and_resets_its_attempts() {
     let app = TestApp::start().await;
     let older = requested_code(&app).await;
     for n in 0..5 {
-        verify(&app, AGENT, demo::PASSWORD, &wrong(&older, n)).await;
+        app.verify_code(AGENT, demo::PASSWORD, &wrong(&older, n)).await;
     }
     app.clock.advance(Duration::from_secs(30));
     let newer = requested_code(&app).await;
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &older).await.failure().1, "invalid_code");
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &newer).await.status, 200);
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &older).await.failure().1, "invalid_code");
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &newer).await.status, 200);
 }
 
 #[tokio::test]
@@ -170,7 +161,7 @@ async fn another_code_can_be_requested_after_30_seconds() {
     let app = TestApp::start().await;
     let first = requested_code(&app).await;
     app.clock.advance(Duration::from_millis(9_500));
-    let refused = request_code(&app, AGENT).await;
+    let refused = app.request_code(AGENT).await;
     assert_eq!(refused.status, 429);
     assert_eq!(refused.headers["retry-after"], "21");
     let (body, text) = (refused.body(), "A code was sent a moment ago. Another can be sent in 21 seconds.");
@@ -181,18 +172,18 @@ async fn another_code_can_be_requested_after_30_seconds() {
     assert_eq!(app.newest_code(AGENT).await, first, "nothing was sent");
 
     app.clock.advance(Duration::from_secs(20));
-    assert_eq!(request_code(&app, AGENT).await.headers["retry-after"], "1");
+    assert_eq!(app.request_code(AGENT).await.headers["retry-after"], "1");
     app.clock.advance(Duration::from_secs(1));
-    assert_eq!(request_code(&app, AGENT).await.status, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
 }
 
 // S-12
 #[tokio::test]
 async fn a_reset_code_does_not_sign_in() {
     let app = TestApp::start().await;
-    assert_eq!(app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await.status, 200);
+    assert_eq!(app.request_reset_code(AGENT).await.status, 200);
     let code = app.newest_code("+254711000003").await;
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.failure().1, "invalid_code");
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &code).await.failure().1, "invalid_code");
 }
 
 // S-53, S-68, S-110
@@ -200,7 +191,7 @@ async fn a_reset_code_does_not_sign_in() {
 async fn a_code_is_only_valid_for_its_user() {
     let app = TestApp::start().await;
     let code = requested_code(&app).await;
-    let answer = verify(&app, "supervisor@mkopo.test", demo::PASSWORD, &code).await;
+    let answer = app.verify_code("supervisor@mkopo.test", demo::PASSWORD, &code).await;
     assert_eq!(answer.failure().1, "invalid_code");
 }
 
@@ -209,7 +200,7 @@ async fn a_refused_request_for_a_code_says_why() {
     let app = TestApp::start().await;
     let mut answers = Vec::new();
     for email in ["nobody@mkopo.test", "inactive@mkopo.test", "no address"] {
-        answers.push(request_code(&app, email).await.refusal());
+        answers.push(app.request_code(email).await.refusal());
     }
     for (email, password) in [
         ("nobody@mkopo.test", demo::PASSWORD),
@@ -217,7 +208,7 @@ async fn a_refused_request_for_a_code_says_why() {
         ("inactive@mkopo.test", "wrong"),
         (AGENT, demo::PASSWORD),
     ] {
-        answers.push(verify(&app, email, password, "000000").await.refusal());
+        answers.push(app.verify_code(email, password, "000000").await.refusal());
     }
     assert_snapshot!(answers.join("\n"), @"
     404 user_not_found: user not found
@@ -235,7 +226,7 @@ async fn a_malformed_code_counts_as_a_wrong_code() {
     let app = TestApp::start().await;
     requested_code(&app).await;
     for otp in ["", "12345", "1234567", "abcdef", "１２３４５６"] {
-        assert_eq!(verify(&app, AGENT, demo::PASSWORD, otp).await.failure().1, "invalid_code", "{otp:?}");
+        assert_eq!(app.verify_code(AGENT, demo::PASSWORD, otp).await.failure().1, "invalid_code", "{otp:?}");
     }
 }
 
@@ -244,5 +235,5 @@ async fn codes_survive_a_restart() {
     let app = TestApp::start().await;
     let code = requested_code(&app).await;
     let app = app.restart().await;
-    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, 200);
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &code).await.status, 200);
 }

@@ -9,7 +9,7 @@ use worlds::retention;
 
 use crate::{
     mail_server::{Behaviour, MailServer},
-    test_app::{Message, Status, TestApp, wait_until},
+    test_app::{Message, TestApp, wait_until},
 };
 
 const AGENT: &str = "agent@mkopo.test";
@@ -22,14 +22,6 @@ fn options(mail_server: &MailServer) -> [&str; 4] {
 
 async fn app_with(mail_server: &MailServer) -> TestApp {
     TestApp::start_with(&options(mail_server)).await
-}
-
-async fn request_code(app: &TestApp) -> Status {
-    request_code_for(app, AGENT).await
-}
-
-async fn request_code_for(app: &TestApp, email: &str) -> Status {
-    app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await.status
 }
 
 /// Waits until the newest message to the agent satisfies `done`.
@@ -58,7 +50,7 @@ async fn an_email_is_sent() {
     let mail_server = MailServer::start(Behaviour::Accepts).await;
     let app = app_with(&mail_server).await;
     deliver(&app);
-    assert_eq!(request_code(&app).await, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     let mail = mail_server.received(1).await.remove(0);
     let code = app.newest_code(AGENT).await;
     assert!(mail.data.contains(&code));
@@ -78,7 +70,7 @@ async fn a_mail_server_is_told_the_name_of_the_portal_or_the_domain_of_the_sende
     for public_url in ["https://portal.example.com:8443", "http://192.0.2.7:8080", "http://localhost"] {
         let app =
             TestApp::start_with(&[&options(&mail_server)[..], &["--public-url", public_url]].concat()).await;
-        request_code(&app).await;
+        app.request_code(AGENT).await;
         outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
         hellos.push(mail_server.received(hellos.len() + 1).await.pop().unwrap().hello);
     }
@@ -95,7 +87,7 @@ async fn a_sandbox_sends_to_the_named_domains_only_through_the_deployments_mail_
         let options = options(&mail_server).into_iter().chain(named.into_iter().flatten());
         let app = TestApp::start_with(&options.collect::<Vec<_>>()).await;
         let one = app.make_sandbox(json!({})).await;
-        one.post("/api/v1/auth/request-signin-otp", json!({"email": AGENT})).await;
+        one.request_code(AGENT).await;
         let sandbox = one.named_sandbox().await;
         outbox::deliver_due(&sandbox.outbox).await.unwrap();
         outbox::deliver_due(&sandbox.outbox).await.unwrap();
@@ -118,7 +110,7 @@ async fn a_mail_server_that_refuses_temporarily_gets_the_email_later_without_del
     let mail_server = MailServer::start(BUSY).await;
     let app = app_with(&mail_server).await;
     deliver(&app);
-    assert_eq!(request_code(&app).await, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     mail_server.refused(1).await;
     until(&app, |message| message.last_error.is_some()).await;
     app.clock.advance(Duration::from_secs(1));
@@ -144,12 +136,12 @@ async fn codes_are_sent_at_once_while_the_mail_server_hangs_at_another_recipient
     let app = app_with(&mail_server).await;
     // More than are sent at a time.
     add_notices(&app, supervisor, 40).await;
-    assert_eq!(request_code_for(&app, supervisor).await, 200);
+    assert_eq!(app.request_code(supervisor).await.status, 200);
     deliver(&app);
     mail_server.refused(9).await;
 
     let asked = Instant::now();
-    assert_eq!(request_code(&app).await, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     assert_eq!(mail_server.received(1).await[0].to, "TO:<agent@mkopo.test>");
     // An attempt at which the mail server hangs takes 30 s.
     assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
@@ -229,7 +221,7 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_sends_the_cod
     sender.console(Method::GET, "/clock", None).await;
 
     app.set_console(Method::DELETE, "/clock", json!({})).await;
-    assert_eq!(request_code(&app).await, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     outbox::deliver_due(&sender.sandbox.outbox).await.unwrap();
 
     assert_eq!(mail_server.received(1).await.len(), 1);
@@ -245,7 +237,7 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_redacts_no_va
     other.console(Method::GET, "/clock", None).await;
 
     app.set_console(Method::DELETE, "/clock", json!({})).await;
-    assert_eq!(request_code(&app).await, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     outbox::deliver_due(&other.sandbox.outbox).await.unwrap();
 
     assert_eq!(app.newest_code(AGENT).await.len(), 6);
@@ -257,7 +249,7 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_redacts_no_va
 async fn an_unreachable_mail_server_loses_no_email() {
     let app = TestApp::start_with(&["--smtp-url", "smtp://127.0.0.1:9"]).await;
     deliver(&app);
-    assert_eq!(request_code(&app).await, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     until(&app, |message| message.last_error.is_some()).await;
     assert!(!app.newest_message(AGENT).await.is_sent);
 }
@@ -267,7 +259,7 @@ async fn an_email_whose_sender_was_killed_is_sent_again_with_the_same_message_id
     let mail_server = MailServer::start(Behaviour::Hangs).await;
     let app = app_with(&mail_server).await;
     let killed = deliver(&app);
-    assert_eq!(request_code(&app).await, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     mail_server.received(1).await;
     killed.abort();
     assert!(killed.await.unwrap_err().is_cancelled());
@@ -292,7 +284,7 @@ async fn two_senders_send_each_email_once() {
     // More than one sender claims at once.
     for _ in 0..4 {
         for email in [AGENT, "supervisor@mkopo.test", "admin@mkopo.test"] {
-            assert_eq!(request_code_for(&app, email).await, 200);
+            assert_eq!(app.request_code(email).await.status, 200);
         }
         app.clock.advance(Duration::from_secs(30));
     }
@@ -322,7 +314,7 @@ async fn an_email_with_an_expired_code_is_not_sent() {
     let mail_server = MailServer::start(BUSY).await;
     let app = app_with(&mail_server).await;
     deliver(&app);
-    assert_eq!(request_code(&app).await, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     mail_server.refused(1).await;
     until(&app, |message| message.last_error.is_some()).await;
     app.clock.advance(Duration::from_mins(6));
@@ -335,8 +327,8 @@ async fn an_email_with_an_expired_code_is_not_sent() {
 async fn outside_demo_mode_an_expired_code_is_redacted() {
     let app = TestApp::start().await;
     let app = app.restart_with(&["--demo", "false"]).await;
-    assert_eq!(request_code(&app).await, 200);
-    app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
+    assert_eq!(app.request_code(AGENT).await.status, 200);
+    app.request_reset_code(AGENT).await;
     let codes = [app.newest_code(AGENT).await, app.newest_code(AGENTS_PHONE).await];
     app.clock.advance(Duration::from_mins(5));
     outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
@@ -350,7 +342,7 @@ async fn outside_demo_mode_an_expired_code_is_redacted() {
 #[tokio::test]
 async fn in_demo_mode_expired_codes_stay_readable() {
     let app = TestApp::start().await;
-    assert_eq!(request_code(&app).await, 200);
+    assert_eq!(app.request_code(AGENT).await.status, 200);
     app.clock.advance(Duration::from_mins(5));
     outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
     assert!(app.newest_message(AGENT).await.code.is_some());

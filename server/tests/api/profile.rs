@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use crate::{
     live_settings::LIVE,
-    test_app::{Answer, TestApp, column, request},
+    test_app::{Answer, TestApp, column},
 };
 
+const AGENT: &str = "agent@mkopo.test";
 const NEW_PASSWORD: &str = "Kahawa-chungu-2026";
 
 /// Changes something with the session of `staff`.
@@ -19,22 +20,14 @@ pub async fn put(staff: &TestApp, path: &str, body: Value) -> Answer {
 }
 
 async fn login(app: &TestApp, password: &str) -> (u16, Value) {
-    let credentials = json!({"email": "agent@mkopo.test", "password": password});
-    let answer = app.post("/api/v1/auth/login", credentials).await;
+    let answer = app.login(AGENT, password).await;
     (answer.status.as_u16(), answer.body()["code"].clone())
 }
 
 /// The newest reset code of the agent, which must go to `phone`.
 async fn reset_code(app: &TestApp, phone: &str) -> String {
-    let request = json!({"email": "agent@mkopo.test"});
-    assert_eq!(app.post("/api/v1/auth/request-password-reset", request).await.status, 200);
+    assert_eq!(app.request_reset_code(AGENT).await.status, 200);
     app.newest_code(phone).await
-}
-
-/// Resets the password of the agent.
-async fn reset(app: &TestApp, code: &str) -> Answer {
-    let request = json!({"email": "agent@mkopo.test", "otp": code, "new_password": NEW_PASSWORD});
-    app.post("/api/v1/auth/reset-password", request).await
 }
 
 /// Changes the phone number of `staff`.
@@ -99,7 +92,7 @@ async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
     let events = app.read_console("/events?kind=password_changed").await;
     assert_eq!(events[0]["details"], "2 other sessions ended");
     // Whoever knew the old password may have read the code.
-    assert_eq!(reset(&app, &code).await.failure().1, "invalid_code");
+    assert_eq!(app.reset_password(AGENT, &code, NEW_PASSWORD).await.failure().1, "invalid_code");
 }
 
 // S-44
@@ -108,8 +101,7 @@ async fn wrong_passwords_in_the_profile_are_limited_for_each_session_and_those_a
     let app = TestApp::start_with(&LIVE).await;
     let (agent, other) = (app.sign_in("agent").await, app.sign_in("agent").await);
     for n in 0..60 {
-        let wrong = json!({"email": "agent@mkopo.test", "password": "wrong"});
-        app.post_from(&format!("127.0.0.{}", 1 + n % 20), "/api/v1/auth/login", wrong).await;
+        app.from(&format!("127.0.0.{}", 1 + n % 20)).login(AGENT, "wrong").await;
     }
     assert_eq!(login(&app, demo::PASSWORD).await.0, 429);
     for attempt in 0..9 {
@@ -153,13 +145,10 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
     assert_eq!((taken.failure().0, taken.body()["field"].clone()), (422, json!("phone_number")));
     assert_eq!(put(&agent, "/profile", change(&before, None)).await.status, 200);
     assert_eq!(put(&agent, "/profile", change(new, Some(demo::PASSWORD))).await.status, 200);
-    assert!(app.newest_message("agent@mkopo.test").await.body.contains("phone number"));
+    assert!(app.newest_message(AGENT).await.body.contains("phone number"));
     assert!(app.newest_message(&before).await.body.contains("was changed"));
 
-    let reset = async || {
-        let request = json!({"email": "agent@mkopo.test"});
-        app.post("/api/v1/auth/request-password-reset", request).await.status
-    };
+    let reset = async || app.request_reset_code(AGENT).await.status;
     assert_eq!(reset().await, 200);
     assert_eq!((app.texts_to(new).await, app.texts_to(&before).await), (0, 2));
     app.clock.advance(Duration::from_hours(23));
@@ -205,7 +194,7 @@ async fn a_reset_within_24_hours_of_a_new_phone_number_brings_the_one_before_bac
     let (before, of_thief) = ("+254711000003", "+254712999888");
     assert_eq!(set_phone(&app.sign_in("agent").await, of_thief).await.status, 200);
     let code = reset_code(&app, before).await;
-    assert_eq!(reset(&app, &code).await.status, 200);
+    assert_eq!(app.reset_password(AGENT, &code, NEW_PASSWORD).await.status, 200);
     let events = app.read_console("/events?kind=password_reset").await;
     assert_eq!(events[0]["details"], "all sessions ended, the phone number before its change is back");
     app.clock.advance(Duration::from_hours(25));
@@ -214,7 +203,7 @@ async fn a_reset_within_24_hours_of_a_new_phone_number_brings_the_one_before_bac
 
     // A change that has settled stays.
     let code = app.newest_code(before).await;
-    assert_eq!(reset(&app, &code).await.status, 200);
+    assert_eq!(app.reset_password(AGENT, &code, NEW_PASSWORD).await.status, 200);
     let events = app.read_console("/events?kind=password_reset").await;
     assert_eq!(events[0]["details"], "all sessions ended");
 }
@@ -238,9 +227,8 @@ async fn with_sign_in_codes_on_a_password_alone_opens_no_session() {
     assert_eq!((missing.failure().0, missing.body()["field"].clone()), (422, json!("password")));
     assert_eq!(ask(Some("wrong")).await.failure().1, "invalid_password");
     assert_eq!(ask(Some(demo::PASSWORD)).await.status, 200);
-    let otp = app.newest_code("agent@mkopo.test").await;
-    let with_code = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD, "otp": otp});
-    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with_code).await.status, 200);
+    let otp = app.newest_code(AGENT).await;
+    assert_eq!(app.verify_code(AGENT, demo::PASSWORD, &otp).await.status, 200);
 
     assert_eq!(put(&agent, "/profile/sign-in-code", set(false)).await.status, 200);
     assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
@@ -282,11 +270,7 @@ async fn sessions_are_listed_with_their_place_and_can_be_ended() {
                          Chrome/141.0.0.0 Mobile Safari/537.36";
     let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     app.clock.advance(std::time::Duration::from_mins(5));
-    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
-    let mut on_phone = request(Method::POST, "/api/v1/auth/login", None, credentials);
-    on_phone.headers_mut().insert("user-agent", PHONE.parse().unwrap());
-    let token = app.send(on_phone).await.json()["user"]["token"].as_str().unwrap().to_owned();
-    let on_phone = app.with(&token);
+    let on_phone = app.with_header("user-agent", PHONE).sign_in("agent").await;
     app.sign_in("admin").await;
 
     let sessions = agent.get("/api/v1/sessions").await.json();

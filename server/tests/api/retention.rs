@@ -48,9 +48,8 @@ async fn a_clock_that_is_moved_on_and_back_loses_nothing() {
 #[tokio::test]
 async fn a_sent_message_is_kept_for_90_days_and_a_waiting_one_until_it_is_sent() {
     let app = TestApp::start().await;
-    for path in ["/api/v1/auth/request-signin-otp", "/api/v1/auth/request-password-reset"] {
-        app.post(path, json!({"email": "agent@mkopo.test"})).await;
-    }
+    app.request_code("agent@mkopo.test").await;
+    app.request_reset_code("agent@mkopo.test").await;
     let messages = async || (app.texts_to("+254711000003").await, app.texts_to("agent@mkopo.test").await);
     after(&app, DAY * 89).await;
     assert_eq!(messages().await, (1, 1));
@@ -62,7 +61,7 @@ async fn a_sent_message_is_kept_for_90_days_and_a_waiting_one_until_it_is_sent()
 async fn how_long_is_a_setting() {
     let app = TestApp::start_with(&["--keep-sessions-days", "1", "--keep-messages-days", "2"]).await;
     app.sign_in("agent").await;
-    app.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
+    app.request_reset_code("agent@mkopo.test").await;
     after(&app, DAY).await;
     assert_eq!((app.count(SESSIONS).await, app.texts_to("+254711000003").await), (1, 1));
     after(&app, DAY).await;
@@ -72,7 +71,7 @@ async fn how_long_is_a_setting() {
 #[tokio::test]
 async fn counts_of_tries_are_deleted_though_nobody_tries_again() {
     let app = TestApp::start().await;
-    app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
+    app.request_code("agent@mkopo.test").await;
     assert_ne!(app.count(TRIES).await, 0);
     after(&app, Duration::from_hours(1)).await;
     assert_eq!(app.count(TRIES).await, 0);

@@ -7,18 +7,16 @@ use serde_json::{Value, json};
 use sha2::{Sha384, Sha512};
 
 use crate::{
-    test_app::{Answer, NOON, TestApp},
+    test_app::{NOON, TestApp},
     test_store,
 };
 
-async fn login(app: &TestApp, email: &str, password: &str) -> Answer {
-    app.post("/api/v1/auth/login", json!({"email": email, "password": password})).await
-}
+const AGENT: &str = "agent@mkopo.test";
 
 #[tokio::test]
 async fn the_right_password_opens_a_session() {
     let app = TestApp::start().await;
-    let answer = login(&app, " Agent@Mkopo.test", "Mkopo-demo-1").await;
+    let answer = app.login(" Agent@Mkopo.test", "Mkopo-demo-1").await;
     assert_eq!(answer.status, 200);
     let signed_in = answer.json();
     let expected = json!({"user": {
@@ -33,7 +31,7 @@ async fn the_domain_of_an_address_may_be_in_unicode_or_in_ascii() {
     let app = TestApp::start().await;
     app.open_account("grace@bücher.example").await;
     for email in ["grace@xn--bcher-kva.example", "grace@bücher.example", "Grace@BÜCHER.Example"] {
-        let answer = login(&app, email, "Mkopo-demo-1").await;
+        let answer = app.login(email, "Mkopo-demo-1").await;
         assert_eq!(answer.status, 200, "{email}");
         assert_eq!(answer.json()["user"]["email"], "grace@xn--bcher-kva.example", "{email}");
     }
@@ -45,11 +43,11 @@ async fn wrong_credentials_have_distinct_failures_and_never_401() {
     let mut answers = Vec::new();
     for (email, password) in [
         ("nobody@mkopo.test", "Mkopo-demo-1"),
-        ("agent@mkopo.test", "wrong"),
+        (AGENT, "wrong"),
         ("inactive@mkopo.test", "Mkopo-demo-1"),
         ("inactive@mkopo.test", "wrong"),
     ] {
-        answers.push(login(&app, email, password).await.refusal());
+        answers.push(app.login(email, password).await.refusal());
     }
     assert_snapshot!(answers.join("\n"), @"
     404 user_not_found: user not found
@@ -77,7 +75,6 @@ async fn nothing_of_a_session_is_cached() {
     let pending = "/api/v1/disbursements/pending";
     let etag = agent.get(pending).await.headers["etag"].to_str().unwrap().to_owned();
     let loan = agent.pending().await[0].clone();
-    let credentials = json!({"email": "agent@mkopo.test", "password": "wrong"});
     let answers = [
         agent.get(pending).await,
         agent.get_with(pending, &[("if-none-match", &etag)]).await,
@@ -86,9 +83,9 @@ async fn nothing_of_a_session_is_cached() {
         agent.get("/api/v1/auth/me").await,
         agent.disburse(&loan).await,
         app.with("no-token").get(pending).await,
-        app.post("/api/v1/auth/login", credentials.clone()).await,
-        app.post("/api/v1/auth/request-signin-otp", credentials.clone()).await,
-        app.post("/api/v1/auth/request-password-reset", credentials).await,
+        app.login(AGENT, "wrong").await,
+        app.request_code(AGENT).await,
+        app.request_reset_code(AGENT).await,
         agent.post("/api/v1/auth/logout", None).await,
     ];
     assert_eq!(answers[1].status, 304);

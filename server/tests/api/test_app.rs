@@ -88,8 +88,10 @@ impl Template {
 pub struct TestApp {
     pub sandbox: Sandbox,
     pub clock: Clock,
-    /// The caller's session.
+    /// The caller's session, network address, and further headers of each call.
     session: Option<String>,
+    address: Option<String>,
+    headers: Vec<(&'static str, String)>,
     /// The sandbox that the caller names, and the token of its console.
     pub name: String,
     pub console_token: String,
@@ -204,7 +206,20 @@ impl TestApp {
         let [portal, console] = mkopo::routers(&sandbox);
         let console_token = CONSOLE_TOKEN.to_owned();
         let name = "main".to_owned();
-        Self { sandbox, clock, session: None, name, console_token, portal, console, data_dir, starts }
+        let (session, address, headers) = (None, None, Vec::new());
+        Self {
+            sandbox,
+            clock,
+            session,
+            address,
+            headers,
+            name,
+            console_token,
+            portal,
+            console,
+            data_dir,
+            starts,
+        }
     }
 
     /// The result of `future`, while the clock runs up to fifty times as fast as real time.
@@ -359,11 +374,6 @@ impl TestApp {
         self.call(Method::POST, path, body).await
     }
 
-    /// Posts `body` to `path`, from a network address.
-    pub async fn post_from(&self, address: &str, path: &str, body: Value) -> Answer {
-        self.send(sent_from(address, request(Method::POST, path, None, body))).await
-    }
-
     pub async fn put(&self, path: &str, body: Value) -> Answer {
         self.call(Method::PUT, path, body).await
     }
@@ -414,6 +424,12 @@ impl TestApp {
         if let (Some(session), None) = (&self.session, request.headers().get(header::AUTHORIZATION)) {
             request = with_headers(request, &[("authorization", &format!("Bearer {session}"))]);
         }
+        if let Some(address) = &self.address {
+            request = sent_from(address, request);
+        }
+        for (name, value) in &self.headers {
+            request = with_headers(request, &[(name, value)]);
+        }
         match self.name.as_str() {
             "main" => request,
             name => with_headers(request, &[("mkopo-sandbox", name)]),
@@ -461,11 +477,46 @@ impl TestApp {
         Self { session: Some(session.to_owned()), ..self.clone() }
     }
 
+    /// Somebody with that network address.
+    pub fn from(&self, address: &str) -> Self {
+        Self { address: Some(address.to_owned()), ..self.clone() }
+    }
+
+    /// Somebody whose calls have one more header.
+    pub fn with_header(&self, name: &'static str, value: &str) -> Self {
+        let mut other = self.clone();
+        other.headers.push((name, value.to_owned()));
+        other
+    }
+
+    pub async fn login(&self, email: &str, password: &str) -> Answer {
+        self.post("/api/v1/auth/login", json!({"email": email, "password": password})).await
+    }
+
+    /// Asks for a sign-in code.
+    pub async fn request_code(&self, email: &str) -> Answer {
+        self.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await
+    }
+
+    /// Signs in with a code.
+    pub async fn verify_code(&self, email: &str, password: &str, otp: &str) -> Answer {
+        let credentials = json!({"email": email, "password": password, "otp": otp});
+        self.post("/api/v1/auth/verify-signin-otp", credentials).await
+    }
+
+    pub async fn request_reset_code(&self, email: &str) -> Answer {
+        self.post("/api/v1/auth/request-password-reset", json!({"email": email})).await
+    }
+
+    pub async fn reset_password(&self, email: &str, otp: &str, new_password: &str) -> Answer {
+        let reset = json!({"email": email, "otp": otp, "new_password": new_password});
+        self.post("/api/v1/auth/reset-password", reset).await
+    }
+
     /// Signs in by password, as one of the demo accounts: `admin`, `supervisor` or `agent`; or as another one with
     /// an address of the same domain, opened by [`TestApp::open_account`].
     pub async fn sign_in(&self, who: &str) -> Self {
-        let credentials = json!({"email": format!("{who}@mkopo.test"), "password": demo::PASSWORD});
-        let signed_in = self.post("/api/v1/auth/login", credentials).await.json();
+        let signed_in = self.login(&format!("{who}@mkopo.test"), demo::PASSWORD).await.json();
         self.with(signed_in["user"]["token"].as_str().unwrap())
     }
 
