@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use super::folder_lock;
+use super::{folder_lock, shutdown::shutdown_signal};
 use anyhow::{Context, anyhow, bail, ensure};
 use base::{clock::Clock, engine_error::reason};
 use lending::events::{self, COMMAND_LINE, EventKind, NewEvent};
@@ -71,6 +71,7 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
     // Backups may run at the same time, and beside a restore.
     let part = Part::create(with_suffix(beside, &format!(".part-{}", process::id())));
     let (mut copy, part) = part.with_context(|| format!("can't write to {place}"))?;
+    delete_when_stopped(&part);
     let copied = async {
         let path = part.to_str().context("its path is not valid UTF-8")?;
         sqlx::query(COPY).bind(path).execute(&mut data).await.map_err(said_once)?;
@@ -78,6 +79,8 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
     };
     copied.await.with_context(|| format!("can't copy the database {}", database.display()))?;
     let written = if is_piped {
+        // It is read through the open file, however long whoever gets it takes.
+        drop(part);
         io::copy(&mut copy, &mut io::stdout().lock()).map(|_| ()).map_err(anyhow::Error::from)
     } else {
         copy.sync_all().map_err(anyhow::Error::from).and_then(|()| rename(&part, &file))
@@ -283,6 +286,17 @@ impl Drop for Part {
     fn drop(&mut self) {
         _ = self.delete();
     }
+}
+
+/// Deletes the file if the command is asked to stop meanwhile, and ends it.
+fn delete_when_stopped(part: &Path) {
+    let (part, stopped) = (part.to_owned(), shutdown_signal());
+    tokio::spawn(async move {
+        stopped.await;
+        drop(Part(part));
+        eprintln!("mkopo: the backup was stopped");
+        process::exit(1);
+    });
 }
 
 /// Merges the log of the previous data into its file, which needs exclusive access. A damaged file is left as it is.

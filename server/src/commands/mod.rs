@@ -9,6 +9,7 @@ mod sandbox;
 mod seed;
 mod serve;
 mod server;
+mod shutdown;
 mod slice;
 mod story;
 mod terminal;

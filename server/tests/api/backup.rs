@@ -2,8 +2,9 @@
 
 use base::kes::Kes;
 use std::{
+    io::Read,
     path::{Path, PathBuf},
-    process::{Output, Stdio},
+    process::{Command, Output, Stdio},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,13 +14,14 @@ use std::{
 
 use axum::http::Method;
 use serde_json::json;
+use sqlx::{Connection as _, SqliteConnection};
 use store::{Database, query_as, query_scalar};
 use tempfile::TempDir;
 
 use crate::{
     command_line::{error_line, mkopo},
     deploying,
-    test_app::TestApp,
+    test_app::{TestApp, wait_until},
 };
 
 /// Runs a command on another thread, so that the service on this one keeps running.
@@ -152,7 +154,7 @@ async fn a_damaged_database_is_kept_with_its_log_and_the_sandboxes_are_those_of_
 async fn a_restored_backup_revives_no_session_no_code_and_no_revoked_token() {
     let app = TestApp::start_on_file().await;
     app.sign_in("agent").await;
-    app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
+    app.request_code("agent@mkopo.test").await;
     for slice in ["mfe-loans", "mfe-plans"] {
         deploying::token_of(&app, slice).await;
     }
@@ -248,7 +250,7 @@ async fn a_restore_without_room_for_the_whole_copy_fails_and_leaves_the_data_in_
     // as on a full disk.
     let blocks = std::fs::metadata(&file).unwrap().len() / 512;
     let script = format!("trap '' XFSZ; ulimit -Sf {blocks}; exec \"$0\" data restore \"$@\"");
-    let mut limited = std::process::Command::new("sh");
+    let mut limited = Command::new("sh");
     limited.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]).arg(&file);
     limited.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("MKOPO_DATA_DIR", &data);
     let restored = tokio::task::spawn_blocking(move || limited.output().unwrap()).await.unwrap();
@@ -259,6 +261,35 @@ async fn a_restore_without_room_for_the_whole_copy_fails_and_leaves_the_data_in_
 
     restore(&data, &file).await;
     assert_eq!(loans_in(&data).await, loans - 150);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_backup_that_is_stopped_leaves_nothing_and_neither_does_one_that_is_killed_while_it_is_read() {
+    let app = TestApp::start_on_file().await;
+    let data = app.data_dir().to_owned();
+    app.sandbox.close(Duration::ZERO).await;
+    let backup = |file: &Path| {
+        let mut mkopo = mkopo();
+        mkopo.args(["data", "backup"]).arg(file).env("MKOPO_DATA_DIR", &data).stdout(Stdio::piped());
+        mkopo.spawn().unwrap()
+    };
+    let mut killed = backup(Path::new("-"));
+    killed.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let files = files_of_database(&data);
+    assert!(files.iter().all(|name| !name.contains("part")), "{files:?}");
+
+    // Without a write-ahead log, readers wait for whoever has locked the file.
+    let mut other = SqliteConnection::connect(data.join("mkopo.db").to_str().unwrap()).await.unwrap();
+    sqlx::raw_sql("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE").execute(&mut other).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let left = || std::fs::read_dir(folder.path()).unwrap().count();
+    let mut stopped = backup(&copy_in(&folder));
+    wait_until("the backup has begun", async || left() == 1).await;
+    assert!(Command::new("kill").arg(stopped.id().to_string()).status().unwrap().success());
+    assert_eq!((stopped.wait().unwrap().code(), left()), (Some(1), 0));
 }
 
 #[tokio::test]
