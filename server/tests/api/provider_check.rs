@@ -4,9 +4,9 @@ use std::process::Output;
 
 use axum::{
     Router,
-    body::{Body, Bytes},
+    body::Body,
     extract::{Request, State},
-    http::Method,
+    http::{Method, response::Parts},
     middleware::{self, Next},
     response::Response,
 };
@@ -78,23 +78,27 @@ async fn without_a_loan_to_pay_out_the_report_says_so_beside_everything_else() {
     assert!(tried.iter().any(|tried| tried.what == "Sign out"), "the rest is tried, too");
 }
 
+/// The answer, with its body changed if that is JSON.
+async fn changed(answer: Response, change: impl FnOnce(&mut Parts, &mut Value)) -> Response {
+    let (mut parts, body) = answer.into_parts();
+    let bytes = body.collect().await.unwrap().to_bytes();
+    let Ok(mut json) = serde_json::from_slice::<Value>(&bytes) else {
+        return Response::from_parts(parts, Body::from(bytes));
+    };
+    change(&mut parts, &mut json);
+    parts.headers.remove("content-length");
+    Response::from_parts(parts, Body::from(json.to_string()))
+}
+
 /// A provider that is ours, except that each answer to a GET goes through `change`.
-async fn changed(change: fn(&mut Value)) -> (TestApp, String) {
+async fn changing(change: fn(&mut Value)) -> (TestApp, String) {
     let app = TestApp::start().await;
     let [router, _] = mkopo::routers(&app.sandbox);
     let router = router.layer(middleware::from_fn(move |mut request: Request, next: Next| async move {
         request.headers_mut().remove("accept-encoding");
         let is_get = request.method() == Method::GET;
-        let (mut parts, body) = next.run(request).await.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes();
-        let Ok(mut json) = serde_json::from_slice::<Value>(&bytes) else {
-            return Response::from_parts(parts, Body::from(bytes));
-        };
-        if is_get {
-            change(&mut json);
-        }
-        parts.headers.remove("content-length");
-        Response::from_parts(parts, Body::from(json.to_string()))
+        let answer = next.run(request).await;
+        if is_get { changed(answer, |_, json| change(json)).await } else { answer }
     }));
     let url = serve(router).await;
     (app, url)
@@ -117,7 +121,7 @@ async fn a_missing_field_and_a_number_as_text_are_caught() {
         (nameless as fn(&mut Value), "Read the pending loans: /*/customer_last_name: the field is missing"),
         (as_text, "Read the payouts: /*/amount: value is not of type \"integer\""),
     ] {
-        let (_app, url) = changed(change).await;
+        let (_app, url) = changing(change).await;
         let found = violations(&check(&url).await);
         assert!(found.contains(&text.to_owned()), "{text} is not in {found:#?}");
     }
@@ -134,22 +138,18 @@ async fn a_second_payout_for_a_loan_that_was_paid_is_caught() {
         if !(is_payout && answer.status() == 200 || path.ends_with("/disbursement-records")) {
             return answer;
         }
-        let (mut parts, body) = answer.into_parts();
-        let bytes: Bytes = body.collect().await.unwrap().to_bytes();
-        let Ok(mut json) = serde_json::from_slice::<Value>(&bytes) else {
-            return Response::from_parts(parts, Body::from(bytes));
-        };
-        let mut paid = paid.lock().unwrap();
-        if is_payout {
-            parts.headers.remove("idempotent-replayed");
-            json["id"] = json!(format!("payout-{}", paid.len()));
-            paid.push(json.clone());
-        } else if let Some(rows) = json.as_array_mut() {
-            rows.retain(|row| paid.iter().all(|paid| paid["loan_id"] != row["loan_id"]));
-            rows.extend(paid.iter().cloned());
-        }
-        parts.headers.remove("content-length");
-        Response::from_parts(parts, Body::from(json.to_string()))
+        changed(answer, |parts, json| {
+            let mut paid = paid.lock().unwrap();
+            if is_payout {
+                parts.headers.remove("idempotent-replayed");
+                json["id"] = json!(format!("payout-{}", paid.len()));
+                paid.push(json.clone());
+            } else if let Some(rows) = json.as_array_mut() {
+                rows.retain(|row| paid.iter().all(|paid| paid["loan_id"] != row["loan_id"]));
+                rows.extend(paid.iter().cloned());
+            }
+        })
+        .await
     }
     let app = TestApp::start().await;
     app.approve_loan(1000, "0712345678").await;
@@ -180,7 +180,7 @@ async fn the_command_prints_each_call_and_fails_if_the_contract_is_broken() {
     let table = printed(provider(&["check"], &own.url).await);
     assert!(table.lines().count() > 30 && table.lines().all(|line| line.starts_with("ok ")), "{table}");
 
-    let (_app, url) = changed(|body| {
+    let (_app, url) = changing(|body| {
         if let Some(user) = body.as_object_mut().filter(|user| user.contains_key("email")) {
             user.remove("email");
         }

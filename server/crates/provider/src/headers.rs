@@ -153,87 +153,14 @@ mod tests {
         headers.iter().map(|&(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
     }
 
-    fn lines(headers: &HeaderMap) -> Vec<String> {
-        let lines = headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
-        let mut lines: Vec<_> = lines.collect();
-        lines.sort();
-        lines
-    }
-
     #[test]
-    fn the_provider_receives_nothing_but_the_short_list() {
-        let headers = map(&[
-            ("connection", "close, X-Mine"),
-            ("x-mine", "1"),
-            ("host", "portal"),
-            ("cookie", "mkopo_console=secret; mkopo_device=1.a.b"),
-            ("authorization", "Bearer t"),
-            ("forwarded", "for=10.0.0.9"),
-            ("x-forwarded-for", "10.0.0.9"),
-            ("x-forwarded-host", "elsewhere"),
-            ("x-real-ip", "10.0.0.9"),
-            ("x-original-url", "/admin"),
-            ("x-http-method-override", "DELETE"),
-            ("x-request-id", "the caller's"),
-            ("traceparent", "00-1-2-01"),
-        ]);
-        assert_eq!(
-            lines(&of_request(&headers, "ours", IpAddr::from([127, 0, 0, 1]), false)),
-            [
-                "authorization: Bearer t",
-                "cookie: mkopo_device=1.a.b; __Host-mkopo_device=1.a.b",
-                "traceparent: 00-1-2-01",
-                "x-forwarded-for: 127.0.0.1",
-                "x-request-id: ours",
-            ]
-        );
-    }
-
-    #[test]
-    fn the_caller_receives_nothing_but_the_short_list() {
-        let headers = map(&[
-            ("content-type", "application/json"),
-            ("content-length", "5"),
-            ("transfer-encoding", "chunked"),
-            ("cache-control", "public, max-age=9"),
-            ("set-cookie", "mkopo_console=forged"),
-            ("clear-site-data", "\"*\""),
-            ("refresh", "0; url=https://elsewhere.example.com"),
-            ("nel", "{}"),
-            ("report-to", "{}"),
-            ("x-accel-redirect", "/etc/passwd"),
-            ("x-sendfile", "/etc/passwd"),
-            ("service-worker-allowed", "/"),
-            ("access-control-allow-origin", "*"),
-            ("location", "https://elsewhere.example.com"),
-            ("x-request-id", "theirs"),
-            (
-                "link",
-                "<https://cdn.example.com/x>; rel=preload, <https://own.example.com/l?cursor=b>; rel=next",
-            ),
-        ]);
-        assert_eq!(
-            lines(&of_answer(StatusCode::OK, &headers, "/api/v1/list", false).unwrap()),
-            [
-                "cache-control: no-store",
-                "content-type: application/json",
-                "link: </api/v1/list?cursor=b>; rel=\"next\"",
-                "x-provider-request-id: theirs",
-            ]
-        );
+    fn a_body_is_compressed_as_browsers_undo_it_or_not_passed_on() {
         for (named, sent) in
             [("GZIP", Some("gzip")), ("x-gzip", Some("gzip")), ("br", Some("br")), ("compress", None)]
         {
             let compressed = of_answer(StatusCode::OK, &map(&[("content-encoding", named)]), "/", false);
-            assert_eq!(
-                compressed
-                    .ok()
-                    .map(|headers| headers["content-encoding"].clone())
-                    .as_ref()
-                    .map(HeaderValue::as_bytes),
-                sent.map(str::as_bytes),
-                "{named}"
-            );
+            let encoding = compressed.map(|headers| headers["content-encoding"].clone());
+            assert_eq!(encoding.ok().as_ref().map(HeaderValue::as_bytes), sent.map(str::as_bytes), "{named}");
         }
     }
 
