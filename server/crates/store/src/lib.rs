@@ -6,7 +6,6 @@
 mod connect;
 mod connection;
 mod database;
-mod durability;
 mod migrate;
 mod opening;
 mod query;
