@@ -326,6 +326,10 @@ async fn an_invalid_key_is_refused_before_anything_is_done() {
     assert_eq!(agent.send(call).await.failure().1, "bad_idempotency_key");
     assert_eq!(agent.records_of(&loan).await.len(), 0);
     app.assert_every_shilling_is_accounted_for().await;
+    for key in [&long[1..], "\"a b\""] {
+        agent.disburse_with_key(&loan, key).await;
+        assert!(agent.disburse_with_key(&loan, key).await.is_replay(), "{key}");
+    }
 }
 
 #[tokio::test]
