@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     ffi::OsStr,
-    path::Path as FilePath,
+    path::{Path as FilePath, PathBuf},
 };
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -245,26 +245,15 @@ fn the_modules_of_a_crate_or_folder_do_not_use_each_other_in_circles() {
     assert!(circles.is_empty(), "{circles:#?}");
 }
 
-/// The files under `folder` that insta keeps snapshots in, accepted or not.
-fn snapshot_files(folder: &FilePath, found: &mut Vec<String>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().and_then(OsStr::to_str).unwrap();
-        if path.is_dir() {
-            if name != "target" {
-                snapshot_files(&path, found);
-            }
-        } else if [".snap", ".snap.new", ".pending-snap"].iter().any(|end| name.ends_with(end)) {
-            found.push(path.display().to_string());
-        }
-    }
-}
-
 /// A snapshot in a file outlives the test that it belongs to.
 #[test]
 fn snapshots_are_inline_and_none_is_pending() {
-    let mut found = Vec::new();
-    snapshot_files(FilePath::new(env!("CARGO_MANIFEST_DIR")), &mut found);
+    let files = sources::files_under(FilePath::new(env!("CARGO_MANIFEST_DIR")));
+    let is_snapshot = |file: &PathBuf| {
+        let name = file.file_name().and_then(OsStr::to_str).unwrap();
+        [".snap", ".snap.new", ".pending-snap"].iter().any(|end| name.ends_with(end))
+    };
+    let found: Vec<PathBuf> = files.into_iter().filter(is_snapshot).collect();
     assert!(found.is_empty(), "write inline snapshots, and accept or remove pending ones: {found:#?}");
 }
 

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -202,27 +202,12 @@ async fn no_statement_reads_its_set_again_for_each_row_of_a_table() {
     );
 }
 
-/// The sources under `folder`.
-fn sources_in(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources_in(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_insert_names_its_columns() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    for folder in ["crates", "src", "tests", "benches"] {
-        sources_in(&root.join(folder), &mut files);
-    }
+    let folders = ["crates", "src", "tests", "benches"];
     let (mut checked, mut wrong) = (0, Vec::new());
-    for file in files {
+    for file in folders.iter().flat_map(|folder| sources::rust_files_under(&root.join(folder))) {
         let text = std::fs::read_to_string(&file).unwrap();
         for (place, insert) in text.match_indices("INSERT INTO ") {
             let mut words = text[place + insert.len()..].split_whitespace();

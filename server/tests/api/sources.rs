@@ -37,18 +37,31 @@ pub fn all() -> Vec<Source> {
 }
 
 fn read(module: &Path, folder: &Path, sources: &mut Vec<Source>) {
+    for path in rust_files_under(folder) {
+        let mut file = syn::parse_file(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        file.items.retain(|item| !matches!(item, Item::Mod(module) if module.attrs.iter().any(is_cfg_test)));
+        sources.push(Source { path: module.join(path.strip_prefix(folder).unwrap()), file });
+    }
+}
+
+pub fn rust_files_under(folder: &Path) -> Vec<PathBuf> {
+    let mut files = files_under(folder);
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
+    files
+}
+
+/// All files under `folder`, except what is built.
+pub fn files_under(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let module = module.join(path.file_name().unwrap());
-        if path.is_dir() {
-            read(&module, &path, sources);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let mut file = syn::parse_file(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            file.items
-                .retain(|item| !matches!(item, Item::Mod(module) if module.attrs.iter().any(is_cfg_test)));
-            sources.push(Source { path: module, file });
+        if !path.is_dir() {
+            found.push(path);
+        } else if !path.ends_with("target") {
+            found.extend(files_under(&path));
         }
     }
+    found
 }
 
 fn is_cfg_test(attribute: &Attribute) -> bool {
