@@ -1,15 +1,13 @@
 //! A minimal SMTP server on the loopback address that can accept a message (RFC 5321).
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
 
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream, tcp::OwnedWriteHalf},
-    sync::Notify,
 };
+
+use crate::test_app::wait_until;
 
 /// The behaviour of the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +51,6 @@ struct State {
     behaviour: Mutex<Behaviour>,
     received: Mutex<Vec<Mail>>,
     refused: Mutex<usize>,
-    changed: Notify,
 }
 
 impl MailServer {
@@ -64,7 +61,6 @@ impl MailServer {
             behaviour: Mutex::new(behaviour),
             received: Mutex::default(),
             refused: Mutex::default(),
-            changed: Notify::new(),
         });
         let accepting = tokio::spawn({
             let state = Arc::clone(&state);
@@ -83,24 +79,13 @@ impl MailServer {
 
     /// Waits until `count` messages have arrived, and returns them.
     pub async fn received(&self, count: usize) -> Vec<Mail> {
-        self.until("messages arrive", |state| state.received.lock().unwrap().len() >= count).await;
+        wait_until("messages arrive", async || self.state.received.lock().unwrap().len() >= count).await;
         self.state.received.lock().unwrap().clone()
     }
 
     /// Waits until `count` recipients were refused, or got no answer.
     pub async fn refused(&self, count: usize) {
-        self.until("recipients are refused", |state| *state.refused.lock().unwrap() >= count).await;
-    }
-
-    async fn until(&self, what: &str, done: impl Fn(&State) -> bool) {
-        const PATIENCE: Duration = Duration::from_secs(30);
-        let waiting = async {
-            while !done(&self.state) {
-                self.state.changed.notified().await;
-            }
-        };
-        let waited = tokio::time::timeout(PATIENCE, waiting).await;
-        assert!(waited.is_ok(), "waited {PATIENCE:?} in vain: {what}");
+        wait_until("recipients are refused", async || *self.state.refused.lock().unwrap() >= count).await;
     }
 }
 
@@ -117,7 +102,6 @@ impl State {
 
     fn count_refused(&self) {
         *self.refused.lock().unwrap() += 1;
-        self.changed.notify_one();
     }
 
     async fn talk(self: Arc<Self>, stream: TcpStream) {
@@ -158,7 +142,6 @@ impl State {
                         mail.data += "\n";
                     }
                     self.received.lock().unwrap().push(mail.clone());
-                    self.changed.notify_one();
                     if self.behaviour() != Behaviour::Hangs {
                         say(&mut write, "250 queued").await;
                     }
