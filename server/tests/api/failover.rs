@@ -33,20 +33,16 @@ async fn events(app: &TestApp) -> Vec<Value> {
     events.as_array().unwrap().clone()
 }
 
-async fn float(app: &TestApp) -> i64 {
-    app.sandbox.mobile_money.scenario().await.unwrap().float.0
-}
-
 // S-14
 #[tokio::test]
 async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
     let (app, agent, loan) = TestApp::ready_to_pay().await;
-    let before = float(&app).await;
+    let before = app.float().await;
     let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, "first")).await;
     app.write(NEW_TIMELINE.to_owned() + &lose_claim(&loan)).await.unwrap();
     drop(held);
     assert_eq!(app.as_time_passes(call).await.failure().1, "not_known");
-    assert_eq!(float(&app).await, before);
+    assert_eq!(app.float().await, before);
     // The same key pays the loan once.
     assert_eq!(agent.disburse_with_key(&loan, "first").await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
@@ -67,9 +63,9 @@ async fn a_payment_whose_claim_survived_a_failover_is_sent_to_the_new_leader() {
 async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_was_lost() {
     let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::Slow]).await;
-    let before = float(&app).await;
+    let before = app.float().await;
     let mut call: Call<'_> = Box::pin(agent.disburse_with_key(&loan, "first"));
-    while float(&app).await == before {
+    while app.float().await == before {
         assert!(futures::poll!(&mut call).is_pending());
     }
     app.write(NEW_TIMELINE).await.unwrap();

@@ -1,4 +1,3 @@
-use base::kes::Kes;
 use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
@@ -140,8 +139,7 @@ async fn a_key_whose_call_died_with_its_server_is_answered_once_the_payout_has_s
     let mut first = Box::pin(agent.disburse_with_key(&loan, KEY));
     agent.until_claimed(&loan, &mut first).await;
     drop(first);
-    let money = &app.sandbox.mobile_money;
-    while money.scenario().await.unwrap().float == Kes(50_000_000) {
+    while app.float().await == 50_000_000 {
         tokio::task::yield_now().await;
     }
 

@@ -327,6 +327,11 @@ impl TestApp {
         self.sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
     }
 
+    /// The balance of the account that payouts are paid from, in KES.
+    pub async fn float(&self) -> i64 {
+        self.sandbox.mobile_money.scenario().await.unwrap().float.0
+    }
+
     /// Fails the test unless the books and the payments of mobile money agree.
     pub async fn assert_every_shilling_is_accounted_for(&self) -> Invariant {
         let audit = payouts::invariant(&mut self.sandbox.database.read().await.unwrap()).await.unwrap();
