@@ -42,13 +42,8 @@ async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_one_address() {
     }
     app.clock.advance(Duration::from_millis(500));
     let answer = app.from(HERE).login(AGENT, "wrong").await;
-    assert_eq!(answer.status, 429);
     assert_eq!(answer.headers["retry-after"], "900");
-    let (body, text) = (answer.body(), "Too many attempts. Try again in 15 minutes.");
-    let expected = json!({
-        "code": "too_many_requests", "error": text, "message": text, "request_id": body["request_id"],
-    });
-    assert_eq!(body, expected);
+    assert_eq!(answer.refusal(), "429 too_many_requests: Too many attempts. Try again in 15 minutes.");
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, 429);
     assert_eq!(login_from(&app, HERE, "supervisor@mkopo.test", demo::PASSWORD).await, 200);
 }

@@ -60,7 +60,7 @@ pub enum Action {
 store::stored_as_text!(Action);
 
 /// The account that an attempt is for, and the address, and device or session, that it comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Caller {
     account: String,
     address: String,
@@ -84,13 +84,7 @@ impl Caller {
     }
 
     pub fn without_account(address: IpAddr) -> Self {
-        Self {
-            account: String::new(),
-            account_and_address: String::new(),
-            devices: String::new(),
-            address: network(address),
-            device: None,
-        }
+        Self { address: network(address), ..Self::default() }
     }
 
     /// The same attempt from `device`, if that signed in to the account of `staff` before.
