@@ -322,6 +322,8 @@ pub fn duration(text: &str) -> Result<Duration, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::task::JoinHandle;
+
     use super::*;
 
     const NOON: UnixMillis = UnixMillis(1_795_262_400_000);
@@ -349,14 +351,18 @@ mod tests {
         );
     }
 
+    /// A task that has begun to sleep.
+    async fn sleeper(clock: &Clock, duration: Duration) -> JoinHandle<()> {
+        let clock = clock.clone();
+        let sleeper = tokio::spawn(async move { clock.sleep(duration).await });
+        tokio::task::yield_now().await;
+        sleeper
+    }
+
     #[tokio::test]
     async fn a_sleeper_wakes_when_a_held_clock_is_moved_past_its_time() {
         let clock = Clock::held_at(NOON);
-        let sleeper = tokio::spawn({
-            let clock = clock.clone();
-            async move { clock.sleep(Duration::from_secs(8)).await }
-        });
-        tokio::task::yield_now().await;
+        let sleeper = sleeper(&clock, Duration::from_secs(8)).await;
         clock.advance(Duration::from_secs(7));
         tokio::task::yield_now().await;
         assert!(!sleeper.is_finished());
@@ -368,11 +374,7 @@ mod tests {
     #[tokio::test]
     async fn a_sleeper_is_not_held_up_by_a_clock_that_is_moved_back_or_frozen() {
         let clock = Clock::held_at(NOON);
-        let sleeper = tokio::spawn({
-            let clock = clock.clone();
-            async move { clock.sleep(Duration::from_secs(8)).await }
-        });
-        tokio::task::yield_now().await;
+        let sleeper = sleeper(&clock, Duration::from_secs(8)).await;
         clock.set(Setting { offset_ms: -3_600_000, frozen_at: None });
         tokio::task::yield_now().await;
         clock.set(Setting { offset_ms: 0, frozen_at: Some(NOON.minus(Duration::from_hours(1))) });
@@ -388,11 +390,7 @@ mod tests {
     #[tokio::test]
     async fn a_sleeper_wakes_when_the_clock_is_set_past_its_time() {
         let clock = Clock::system();
-        let sleeper = tokio::spawn({
-            let clock = clock.clone();
-            async move { clock.sleep(Duration::from_hours(1)).await }
-        });
-        tokio::task::yield_now().await;
+        let sleeper = sleeper(&clock, Duration::from_hours(1)).await;
         clock.set(Setting { offset_ms: 3_600_000, frozen_at: None });
         sleeper.await.unwrap();
     }
@@ -400,11 +398,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_correction_is_no_time_that_passes() {
         let clock = Clock::ahead_by(-3_600_000);
-        let sleeper = tokio::spawn({
-            let clock = clock.clone();
-            async move { clock.sleep(Duration::from_mins(1)).await }
-        });
-        tokio::task::yield_now().await;
+        let sleeper = sleeper(&clock, Duration::from_mins(1)).await;
         let before = clock.now();
         clock.correct_by(3_600_000);
         assert!(clock.now().since(before) >= Duration::from_hours(1));
