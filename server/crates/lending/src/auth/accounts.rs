@@ -104,7 +104,7 @@ pub async fn set_active(
         .await?
         .ok_or(AuthRefusal::UserNotFound)?;
     if !is_active {
-        session::end_all(connection, &staff_id, clock).await?;
+        session::end_all(connection, &staff_id, None, clock).await?;
         otp::end_all(connection, &staff_id, now).await?;
     }
     Ok(staff_id)

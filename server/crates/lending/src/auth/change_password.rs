@@ -34,7 +34,8 @@ pub(super) async fn change_password(
             let now = clock.now();
             staff.set_password(connection, password_hash, now).await?;
             otp::end_all(connection, &staff.staff_id, now).await?;
-            let ended = session::end_others(connection, &session, &clock).await?;
+            let ended =
+                session::end_all(connection, &staff.staff_id, Some(&session.session_id), &clock).await?;
             Ok(format!("{ended} other sessions ended"))
         })
         .await?;

@@ -67,7 +67,7 @@ pub(super) async fn reset(
         };
         let staff_id = &staff.staff_id;
         staff.set_password(connection, password_hash, now).await?;
-        session::end_all(connection, staff_id, &clock).await?;
+        session::end_all(connection, staff_id, None, &clock).await?;
         otp::end_all(connection, staff_id, now).await?;
         let taken_back = query(TAKE_PHONE_BACK)
             .bind_all((staff_id, now.minus(otp::PHONE_SETTLES), now))

@@ -146,31 +146,20 @@ impl NewSession {
     }
 }
 
-const END_OTHERS: &str = "
+// Skips expired sessions: there may be millions.
+const END_ALL: &str = "
     UPDATE session SET ended_at = $2
     WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3 AND session_id <> $4";
 
-pub async fn end_others(
-    connection: &mut Connection,
-    session: &Session,
-    clock: &Clock,
-) -> Result<u64, sqlx::Error> {
-    query(END_OTHERS)
-        .bind_all((&session.staff.staff_id, clock.now(), clock.earliest(), &session.session_id))
-        .execute(connection)
-        .await
-}
-
-// Skips expired sessions: there may be millions.
-const END_ALL: &str = "
-    UPDATE session SET ended_at = $2 WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3";
-
+/// Ends the sessions of `staff_id`, except `kept`, and returns their number.
 pub async fn end_all(
     connection: &mut Connection,
     staff_id: &StaffId,
+    kept: Option<&SessionId>,
     clock: &Clock,
-) -> Result<(), sqlx::Error> {
-    query(END_ALL).bind(staff_id).bind(clock.now()).bind(clock.earliest()).run(connection).await
+) -> Result<u64, sqlx::Error> {
+    let kept = kept.map_or("", SessionId::as_str);
+    query(END_ALL).bind_all((staff_id, clock.now(), clock.earliest(), kept)).execute(connection).await
 }
 
 const END_BATCH: &str = "
