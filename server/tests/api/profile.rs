@@ -12,6 +12,7 @@ use crate::{
 };
 
 const AGENT: &str = "agent@mkopo.test";
+const RIGHT: Option<&str> = Some(demo::PASSWORD);
 const NEW_PASSWORD: &str = "Kahawa-chungu-2026";
 
 /// Changes something with the session of `staff`.
@@ -31,8 +32,10 @@ async fn reset_code(app: &TestApp, phone: &str) -> String {
 }
 
 /// Changes the phone number of `staff`.
-async fn set_phone(staff: &TestApp, phone: &str) -> Answer {
-    let change = json!({"first_name": "Wanjiru", "last_name": "Maina", "phone_number": phone, "current_password": demo::PASSWORD});
+async fn set_phone(staff: &TestApp, phone: &str, password: Option<&str>) -> Answer {
+    let change = json!({
+        "first_name": "Wanjiru", "last_name": "Maina", "phone_number": phone, "current_password": password,
+    });
     put(staff, "/profile", change).await
 }
 
@@ -135,16 +138,14 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
     let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
     let before = agent.get("/api/v1/auth/me").await.json()["phone_number"].as_str().unwrap().to_owned();
     let new = "+254712999888";
-    let change = |phone: &str, password: Option<&str>| json!({"first_name": "Wanjiru", "last_name": "Maina", "phone_number": phone, "current_password": password});
-    let missing = put(&agent, "/profile", change(new, None)).await;
+    let missing = set_phone(&agent, new, None).await;
     assert_eq!((missing.failure().0, missing.body()["field"].clone()), (422, json!("current_password")));
-    assert_eq!(put(&agent, "/profile", change(new, Some("wrong"))).await.failure().1, "invalid_password");
+    assert_eq!(set_phone(&agent, new, Some("wrong")).await.failure().1, "invalid_password");
     let supervisor = app.sign_in("supervisor").await.get("/api/v1/auth/me").await.json();
-    let of_supervisor = change(supervisor["phone_number"].as_str().unwrap(), Some(demo::PASSWORD));
-    let taken = put(&agent, "/profile", of_supervisor).await;
+    let taken = set_phone(&agent, supervisor["phone_number"].as_str().unwrap(), RIGHT).await;
     assert_eq!((taken.failure().0, taken.body()["field"].clone()), (422, json!("phone_number")));
-    assert_eq!(put(&agent, "/profile", change(&before, None)).await.status, 200);
-    assert_eq!(put(&agent, "/profile", change(new, Some(demo::PASSWORD))).await.status, 200);
+    assert_eq!(set_phone(&agent, &before, None).await.status, 200);
+    assert_eq!(set_phone(&agent, new, RIGHT).await.status, 200);
     assert!(app.newest_message(AGENT).await.body.contains("phone number"));
     assert!(app.newest_message(&before).await.body.contains("was changed"));
 
@@ -154,7 +155,7 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
     app.clock.advance(Duration::from_hours(23));
     let agent = app.sign_in("agent").await;
     let third = "+254712999777";
-    assert_eq!(put(&agent, "/profile", change(third, Some(demo::PASSWORD))).await.status, 200);
+    assert_eq!(set_phone(&agent, third, RIGHT).await.status, 200);
     let texts = async || [app.texts_to(third).await, app.texts_to(new).await, app.texts_to(&before).await];
     assert_eq!(texts().await, [0, 1, 3], "both numbers are told");
     let gets_the_code = async |phone: &str| app.newest_message(phone).await.body.contains("to this number");
@@ -173,8 +174,8 @@ async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_afte
 async fn a_phone_number_that_still_gets_the_reset_codes_of_somebody_can_not_be_taken() {
     let app = TestApp::start_with(&LIVE).await;
     let before = "+254711000003";
-    assert_eq!(set_phone(&app.sign_in("agent").await, "+254712999888").await.status, 200);
-    let taken = set_phone(&app.sign_in("supervisor").await, before).await;
+    assert_eq!(set_phone(&app.sign_in("agent").await, "+254712999888", RIGHT).await.status, 200);
+    let taken = set_phone(&app.sign_in("supervisor").await, before, RIGHT).await;
     assert_eq!((taken.failure().0, taken.body()["field"].clone()), (422, json!("phone_number")));
     let account = json!({
         "email": "new@mkopo.test", "first_name": "Otieno", "last_name": "Ouma", "phone_number": before,
@@ -183,7 +184,7 @@ async fn a_phone_number_that_still_gets_the_reset_codes_of_somebody_can_not_be_t
     let refused = app.console(Method::POST, "/staff", account).await;
     assert_eq!((refused.failure().0, refused.body()["field"].clone()), (422, json!("phone_number")));
     app.clock.advance(Duration::from_hours(25));
-    assert_eq!(set_phone(&app.sign_in("supervisor").await, before).await.status, 200);
+    assert_eq!(set_phone(&app.sign_in("supervisor").await, before, RIGHT).await.status, 200);
 }
 
 /// The message about the change advises a reset to who has not made it.
@@ -192,7 +193,7 @@ async fn a_phone_number_that_still_gets_the_reset_codes_of_somebody_can_not_be_t
 async fn a_reset_within_24_hours_of_a_new_phone_number_brings_the_one_before_back() {
     let app = TestApp::start_with(&LIVE).await;
     let (before, of_thief) = ("+254711000003", "+254712999888");
-    assert_eq!(set_phone(&app.sign_in("agent").await, of_thief).await.status, 200);
+    assert_eq!(set_phone(&app.sign_in("agent").await, of_thief, RIGHT).await.status, 200);
     let code = reset_code(&app, before).await;
     assert_eq!(app.reset_password(AGENT, &code, NEW_PASSWORD).await.status, 200);
     let events = app.read_console("/events?kind=password_reset").await;

@@ -28,8 +28,7 @@ pub struct Server {
 impl Server {
     /// Starts a server on the database given by `store`.
     pub fn start_on(store: &[String]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
-        Self::run(command.arg("serve"), store)
+        Self::start_with(&[], store)
     }
 
     /// Starts a server with these environment variables.
