@@ -4,11 +4,11 @@
 //! The status of every PENDING payout is queried: first ten seconds after its start, then every five seconds, and
 //! immediately after a restart. If a server dies during a query, another one asks 5 s later; after two such deaths there
 //! is still time for a third query within 30 s. A payout is due by the sandbox's clock or in base time, whichever comes
-//! first, so that setting the clock back delays nothing. Times too far ahead come from a machine whose clock was ahead, and are set again, so that no payout waits for them. If mobile
-//! money does not know a payout whose request has expired, the request is voided: it can't be paid from then
-//! on, even if it still arrives. Then the payout fails as not received, and its loan can be tried again. A
-//! server leases a payout before it queries it, so that several servers can reconcile concurrently. Settling
-//! is idempotent, in case a lease expires.
+//! first, so that setting the clock back delays nothing. Times too far ahead come from a machine whose clock was ahead,
+//! and are set again, so that no payout waits for them. If mobile money does not know a payout whose request has expired,
+//! the request is voided: it can't be paid from then on, even if it still arrives. Then the payout fails as not received,
+//! and its loan can be tried again. A server leases a payout before it queries it, so that several servers can reconcile
+//! concurrently. Settling is idempotent, in case a lease expires.
 
 use std::time::Duration;
 
