@@ -14,7 +14,7 @@ const swahili: ProfileTexts = {
   firstName: 'Jina la kwanza',
   lastName: 'Jina la mwisho',
   email: 'Anwani ya barua pepe',
-  emailHint: 'Msimamizi anaweza kubadilisha anwani hii.',
+  emailHint: 'Anwani hii haiwezi kubadilishwa.',
   badName: 'Weka jina lenye herufi 1 hadi 64 zinazoonekana.',
   phone: 'Nambari ya simu',
   badPhone: 'Weka nambari ya simu ya mkononi ya Kenya kama +254712345678.',

@@ -14,7 +14,7 @@ const english = {
   firstName: 'First Name',
   lastName: 'Last Name',
   email: 'Email Address',
-  emailHint: 'An admin can change the address.',
+  emailHint: "The address can't be changed.",
   badName: 'Enter a name of 1 to 64 visible characters.',
   phone: 'Phone Number',
   badPhone: 'Enter a Kenyan mobile number such as +254712345678.',
