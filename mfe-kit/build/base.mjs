@@ -104,7 +104,7 @@ export function base(folder, { name }, mode, { config, refreshes = false }) {
       idleTimeoutForInitialStore: IDLE_MS,
       idleTimeoutAfterLargeChanges: IDLE_MS,
     },
-    infrastructureLogging: { level: 'warn' },
+    infrastructureLogging: { level: 'error' },
     stats: 'errors-warnings',
   };
 }
