@@ -19,7 +19,7 @@ use std::{collections::HashSet, process::ExitCode};
 
 use clap::{
     CommandFactory, Parser,
-    error::{ContextKind, ContextValue},
+    error::{ContextKind, ContextValue, ErrorKind},
 };
 
 use base::error::Failure;
@@ -78,6 +78,9 @@ impl CommandLine {
     /// Describes the invalid setting in one sentence. It names the option if that was `typed`, or else the
     /// environment variable; `None` when `error` is not about a setting.
     pub fn setting_error(error: &clap::Error, typed: &[String]) -> Option<String> {
+        if error.kind() == ErrorKind::MissingRequiredArgument {
+            return None;
+        }
         let context = |kind| error.get(kind).map(ToString::to_string);
         let option = context(ContextKind::InvalidArg)?;
         let mut command = Self::command();

@@ -293,6 +293,14 @@ fn a_bad_setting_of_a_command_within_a_command_is_named_and_no_password_is_print
 }
 
 #[test]
+fn a_command_without_a_required_setting_names_its_option() {
+    let copied = mkopo().args(["data", "copy"]).output().unwrap();
+    assert!(!copied.status.success());
+    let said = String::from_utf8_lossy(&copied.stderr);
+    assert!(said.contains("--from <URL>") && said.contains("--to <URL>"), "{said}");
+}
+
+#[test]
 fn a_variable_of_traces_that_can_not_be_read_stops_the_start_and_no_secret_is_printed() {
     const NO_ADDRESS: &str = "OTEL_EXPORTER_OTLP_ENDPOINT is not an address such as http://jaeger:4318";
     let with = |variable, value| {
