@@ -9,7 +9,7 @@ use super::{
     server::{Body, ServerArguments, given},
     terminal::{self, elements, print_list},
 };
-use console::stories::read_file;
+use console::stories::{BadFile, read_file};
 
 /// The operations on stories.
 #[derive(clap::Subcommand, Debug)]
@@ -104,12 +104,14 @@ fn check(files: &[PathBuf]) -> anyhow::Result<()> {
             Ok(file) => writeln!(out, "{}: {}", path.display(), file.story.title.0)?,
             Err(bad) => {
                 wrong += 1;
+                // As it was given: a file of another folder may have the same name.
+                let bad = BadFile { file: path.display().to_string(), ..bad };
                 writeln!(out, "{bad}")?;
             }
         }
     }
     if wrong > 0 {
-        bail!("{wrong} of {} files can't be read", files.len());
+        bail!("{wrong} of {} files are not valid", files.len());
     }
     Ok(())
 }

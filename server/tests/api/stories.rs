@@ -517,11 +517,12 @@ async fn the_command_checks_files_and_makes_a_sandbox_that_tells_a_story() {
     let check = |files: &[&str]| mkopo().args(["story", "check"]).args(files).output().unwrap();
     printed(check(&[&good]));
     let checked = check(&[&good, bad.to_str().unwrap()]);
-    assert_eq!(command_line::error_line(&checked), "mkopo: 1 of 2 files can't be read");
+    assert_eq!(command_line::error_line(&checked), "mkopo: 1 of 2 files are not valid");
     let said = String::from_utf8_lossy(&checked.stdout).replace(&good, "refused.yaml");
+    let said = said.replace(folder.path().to_str().unwrap(), "folder");
     assert_snapshot!(said, @"
     refused.yaml: A refusal and its reason
-    bad.yaml:2: steps[0]: unknown field `sing`, expected one of `say`, `act`, `expect`
+    folder/bad.yaml:2: steps[0]: unknown field `sing`, expected one of `say`, `act`, `expect`
     ");
 
     let app = TestApp::start().await;
