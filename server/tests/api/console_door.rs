@@ -31,7 +31,7 @@ async fn everything_under_console_needs_the_token() {
         }
     }
     let answer = app.get("/console/api/outbox").await;
-    assert_snapshot!(answer.refusal(), @"401 no_console_token: The console requires its token: send `Authorization: Bearer <token>`.");
+    assert_snapshot!(answer.refusal(), @"401 no_console_token: The console's token is missing or wrong: send `Authorization: Bearer <token>`.");
 }
 
 // S-25

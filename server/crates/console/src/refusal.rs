@@ -10,7 +10,7 @@ use base::error::Refused;
 #[derive(Debug, thiserror::Error)]
 pub enum ConsoleRefusal {
     /// The console's token is missing or wrong.
-    #[error("The console requires its token: send `Authorization: Bearer <token>`.")]
+    #[error("The console's token is missing or wrong: send `Authorization: Bearer <token>`.")]
     NoConsoleToken,
     /// The tools of the console are off.
     #[error("This tool is off: it is available in demo mode, and where MKOPO_TOOLS is true.")]
