@@ -96,8 +96,8 @@ async fn invalid_queries_are_rejected() {
     assert_snapshot!(failures.join("\n"), @r#"
     422 invalid_request: "soon" is not a duration such as 90s, 15m, 12h or 2d.
     422 invalid_request: The longest wait is 25s.
-    400 bad_parameter: The request is invalid: Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`.
-    400 bad_parameter: The request is invalid: Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`.
+    400 bad_parameter: The request is invalid: channel: unknown variant `fax`, expected `email` or `sms`.
+    400 bad_parameter: The request is invalid: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`.
     400 bad_parameter: The request is invalid: to must be an e-mail address or a Kenyan mobile number.
     "#);
 }

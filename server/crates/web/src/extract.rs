@@ -1,6 +1,6 @@
 //! Extractors for handlers. Every rejection is a [`Failure`].
 
-use std::{fmt, marker::PhantomData};
+use std::{error::Error, fmt, marker::PhantomData};
 
 use axum::{
     body::{Body, Bytes},
@@ -155,7 +155,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         let query = axum::extract::Query::try_from_uri(&parts.uri);
         query
             .map(|axum::extract::Query(query)| Self(query))
-            .map_err(|rejection| Failure::BadParameter(rejection.body_text()))
+            // The reason alone: the sentence around it says that the request is invalid.
+            .map_err(|rejection| {
+                rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string)
+            })
+            .map_err(Failure::BadParameter)
     }
 }
 
