@@ -435,6 +435,8 @@ test('the pages work without JavaScript', async ({ browser, mkopo }) => {
   await button(console, 'Save all data').click();
   await expect(message(console)).toHaveText('Saved as good-name.');
   await button(console, 'Restore good-name').click();
+  await expect(title(console, 'Restore good-name?')).toBeVisible();
+  await button(console, 'Restore').click();
   await expect(message(console)).toContainText('good-name is restored');
   await console.getByLabel('Menu').click();
   const pages = await pagesOf(console);

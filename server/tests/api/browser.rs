@@ -135,6 +135,11 @@ pub fn form<'a>(answer: &'a Answer, part: &str) -> Vec<(&'a str, &'a str)> {
     fields
 }
 
+/// The fields of [`form`], with those that the page's script adds once a person has confirmed.
+pub fn confirmed<'a>(answer: &'a Answer, part: &str) -> Vec<(&'a str, &'a str)> {
+    [form(answer, part), vec![("confirmed", "yes")]].concat()
+}
+
 fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
     rest.split('"').next()

@@ -7,7 +7,7 @@ use store::Connection;
 use worlds::sandboxes::Name;
 
 use crate::{
-    browser::{Browser, hidden_fields, html, words},
+    browser::{Browser, form, words},
     test_app::{Answer, TestApp, waiting},
 };
 
@@ -253,11 +253,8 @@ async fn unknown_and_invalid_snapshot_names_are_rejected() {
 async fn a_reset_is_confirmed_on_a_page_once_its_seed_is_valid() {
     let (app, browser) = Browser::start().await;
     let page = browser.get("/console/data").await;
-    let (before, _) = html(&page).split_once("value=\"reset\"").unwrap();
-    assert!(
-        !before.rsplit_once("<form").unwrap().1.contains("data-confirm"),
-        "the script does not ask first"
-    );
+    let fields = form(&page, "value=\"reset\"");
+    assert!(fields.iter().all(|field| field.0 != "question"), "the script does not ask first");
     let refused = browser.send("/console/data", "reset", &[("seed", "-1")]).await;
     assert_eq!(refused.status, 422);
     assert!(!words(&refused).contains("Reset to the demo data?"), "{}", words(&refused));
@@ -269,12 +266,26 @@ async fn a_reset_is_confirmed_on_a_page_once_its_seed_is_valid() {
     }
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 200, "nothing is done yet");
 
-    // The form of that page.
-    let fields = hidden_fields(&asked);
-    let fields: Vec<(&str, &str)> =
-        fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let fields = form(&asked, "confirmed");
     assert!(fields.contains(&("seed", "7")), "{fields:?}");
     assert_eq!(browser.send_as("/console/data", &fields).await.status, 303);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_browser_without_scripts_confirms_on_a_page_what_loses_data() {
+    let (app, browser) = Browser::start().await;
+    let address = "/console/data";
+    browser.done(address, "save", &[("name", "before")]).await;
+    let agent = app.sign_in("agent").await;
+    let page = browser.get(address).await;
+    let asked = browser.send_as(address, &form(&page, "aria-label=\"Restore before\"")).await;
+    assert_eq!(asked.status, 200);
+    for shown in ["Restore before?", "It replaces all current data.", "Cancel"] {
+        assert!(words(&asked).contains(shown), "{shown}: {}", words(&asked));
+    }
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 200, "nothing is done yet");
+    assert_eq!(browser.send_as(address, &form(&asked, "confirmed")).await.status, 303);
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
 }
 
@@ -290,6 +301,6 @@ async fn an_empty_world_has_accounts_and_nothing_else() {
     assert_eq!(app.read_console("/traffic").await.as_array().unwrap().len(), 3);
     let browser = Browser::sign_in(&app).await;
     reset(&app, None).await;
-    let page = browser.done("/console/data", "empty", &[("confirmed", "yes")]).await;
+    let page = browser.done("/console/data", "empty", &[]).await;
     assert!(page.contains("There are no loans and no payouts"), "{page}");
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    browser::{Browser, form, html, words},
+    browser::{Browser, confirmed, form, html, words},
     deploying, slices,
 };
 
@@ -29,10 +29,11 @@ async fn a_build_is_activated_and_rolled_back_with_a_history() {
     assert!(page.contains("mfe-loans 0.2.0 is live."), "{page}");
     assert!(page.contains("the console"), "{page}");
 
-    let asked = browser.send("/console/slices", "remove", &[loans]).await;
+    let page = browser.get("/console/slices").await;
+    let asked = browser.send_as("/console/slices", &form(&page, "aria-label=\"Remove mfe-loans\"")).await;
     assert_eq!(asked.status, 200);
-    assert!(words(&asked).contains("Remove this slice?"), "{}", words(&asked));
-    let page = browser.done("/console/slices", "remove", &[loans, ("confirmed", "yes")]).await;
+    assert!(words(&asked).contains("Remove mfe-loans?"), "{}", words(&asked));
+    let page = browser.done("/console/slices", "remove", &[loans]).await;
     assert!(page.contains("Removed: mfe-loans 0.1.0 is live."), "{page}");
     assert!(page.contains("Removed"), "{page}");
     assert!(crate::browser::html(&browser.get("/console").await).contains(">Portal</a>"));
@@ -53,13 +54,14 @@ async fn an_old_page_rolls_back_to_the_version_that_it_shows_or_not_at_all() {
     let page = "/console/slices";
     let old = browser.get(page).await;
     slices::activate(&app, "mfe-loans", "0.2.0").await;
-    let refused = browser.send_as(page, &form(&old, "aria-label=\"Roll mfe-loans back to 0.1.0\"")).await;
+    let refused =
+        browser.send_as(page, &confirmed(&old, "aria-label=\"Roll mfe-loans back to 0.1.0\"")).await;
     assert_eq!(refused.status, 409);
     assert!(words(&refused).contains("mfe-loans has changed meanwhile."), "{}", words(&refused));
     assert_eq!(slices::versions(&app).await, (json!("0.2.0"), json!("0.3.0")));
 
     let new = browser.get(page).await;
-    let done = browser.send_as(page, &form(&new, "aria-label=\"Roll mfe-loans back to 0.3.0\"")).await;
+    let done = browser.send_as(page, &confirmed(&new, "aria-label=\"Roll mfe-loans back to 0.3.0\"")).await;
     assert_eq!(done.status, 303);
     assert_eq!(slices::versions(&app).await.0, json!("0.3.0"));
 }
@@ -92,13 +94,14 @@ async fn a_deploy_token_is_added_shown_once_and_revoked() {
     assert!(words(&wrong).contains("The name of a slice is mfe- and"), "{}", words(&wrong));
 
     let which = &fields[..2];
-    let asked = browser.send("/console/slices", "revoke-token", which).await;
-    assert!(words(&asked).contains("Revoke this token?"), "{}", words(&asked));
-    let confirmed = [which, &[("confirmed", "yes")]].concat();
-    let page = browser.done("/console/slices", "revoke-token", &confirmed).await;
+    let page = browser.get("/console/slices").await;
+    let revoke = form(&page, "aria-label=\"Revoke gitlab of mfe-repayments\"");
+    let asked = browser.send_as("/console/slices", &revoke).await;
+    assert!(words(&asked).contains("Revoke gitlab of mfe-repayments?"), "{}", words(&asked));
+    let page = browser.done("/console/slices", "revoke-token", which).await;
     assert!(page.contains("The token gitlab of mfe-repayments is revoked."), "{page}");
     assert!(page.contains("No deploy tokens yet"), "{page}");
-    assert_eq!(browser.send("/console/slices", "revoke-token", &confirmed).await.status, 404);
+    assert_eq!(browser.send("/console/slices", "revoke-token", which).await.status, 404);
 }
 
 #[tokio::test]

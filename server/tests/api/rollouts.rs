@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use worlds::retention;
 
 use crate::{
-    browser::{Browser, form, words},
+    browser::{Browser, confirmed, words},
     command_line::error_line,
     deploying,
     slices::{
@@ -340,7 +340,7 @@ async fn a_button_of_an_old_page_does_nothing_to_another_rollout() {
     for button in
         ["Promote mfe-loans 0.2.0", "Hold the rollout of mfe-loans", "Abort the rollout of mfe-loans"]
     {
-        let fields = form(&old, &format!("aria-label=\"{button}\""));
+        let fields = confirmed(&old, &format!("aria-label=\"{button}\""));
         let refused = browser.send_as(page, &fields).await;
         assert_eq!(refused.status, 409, "{button}");
         let read = words(&refused);
@@ -352,7 +352,7 @@ async fn a_button_of_an_old_page_does_nothing_to_another_rollout() {
         }
     }
     let new = browser.get(page).await;
-    let promoted = browser.send_as(page, &form(&new, "aria-label=\"Promote mfe-loans 0.3.0\"")).await;
+    let promoted = browser.send_as(page, &confirmed(&new, "aria-label=\"Promote mfe-loans 0.3.0\"")).await;
     assert_eq!(promoted.status, 303);
     assert_eq!(versions(&app).await, (json!("0.3.0"), json!("0.1.0")));
 }

@@ -51,7 +51,10 @@ pub use refusal::ConsoleRefusal;
 use std::sync::Arc;
 
 use axum::{
-    Extension, Router, middleware,
+    Extension, Router,
+    extract::{Request, State},
+    middleware::{self, Next},
+    response::Response,
     routing::{MethodRouter, any, get, post},
 };
 
@@ -117,7 +120,10 @@ fn pages() -> Router {
     Page::ALL
         .iter()
         .copied()
-        .fold(Router::new(), |router, page| router.route(under_root(page.address()), handlers(page)))
+        .fold(Router::new(), |router, page| {
+            let handlers = handlers(page).layer(middleware::from_fn_with_state(page, ask_first));
+            router.route(under_root(page.address()), handlers)
+        })
         .route("/open", get(sandboxes::open::open))
         .route("/sign-out", post(door::page::sign_out))
         .fallback(async || Failure::NotFound)
@@ -137,7 +143,15 @@ fn trailing_slash() -> MethodRouter {
         .layer(middleware::from_fn(door::page::add_security_headers))
 }
 
-/// Shows `$page` of the module `$noun`, and does what its forms send without asking first.
+/// Asks the question of a form that is not confirmed. Where there is JavaScript, the page has asked already.
+async fn ask_first(State(page): State<Page>, visit: Visit, request: Request, next: Next) -> Response {
+    match visit.question() {
+        Some(question) => visit.ask(page, question),
+        None => next.run(request).await,
+    }
+}
+
+/// Shows `$page` of the module `$noun`, and does what its forms send.
 macro_rules! with_form {
     ($page:expr, $noun:ident) => {
         get($noun::page::show).post(async move |visit: Visit| {

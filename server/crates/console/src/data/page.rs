@@ -21,17 +21,10 @@ const SUCCESS: SuccessMessages = &[
     ("removed", "{} is removed."),
 ];
 
-const RESET: Question = Question {
+const RESET: Question<'_> = Question {
     title: "Reset to the demo data?",
     consequence: "All current data is lost, and the story if this sandbox tells one; snapshots are kept. Everyone is \
                   signed out of the portal.",
-    yes: "Reset",
-};
-
-const EMPTY: Question = Question {
-    title: "Reset without loans and payouts?",
-    consequence: "All current data is lost, and the story if this sandbox tells one: only the demo accounts exist. \
-                  Snapshots are kept. Everyone is signed out of the portal.",
     yes: "Reset",
 };
 
@@ -86,16 +79,18 @@ fn reset_form(visit: &Visit) -> AnyView {
         let seed = Field::number("seed", "Seed")
             .hint("The same seed makes the same data.")
             .value(demo::FIRST_SEED.to_string());
+        let empty = Button::new("empty", "Reset without loans and payouts").confirm(
+            "Reset without loans and payouts?",
+            "All current data is lost, and the story if this sandbox tells one: only the demo accounts exist. \
+             Snapshots are kept. Everyone is signed out of the portal.",
+        );
         view! {
             <div class="in stack">
                 <p>
                     "Ends all sessions, clears limits, messages, faults, recorded calls and the scenario, and sets the real time."
                 </p>
                 {visit.form("reset", "stack", [seed], Submit::Danger(RESET.yes))}
-                {visit.button(
-                    Button::new("empty", "Reset without loans and payouts")
-                        .confirm(EMPTY.title, EMPTY.consequence),
-                )}
+                {visit.button(empty)}
             </div>
         }
         .into_any()
@@ -109,13 +104,8 @@ fn reset_form(visit: &Visit) -> AnyView {
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {
-    let question = match visit.sent.text("act") {
-        "reset" => Some(RESET).filter(|_| seed(&visit).is_ok()),
-        "empty" => Some(EMPTY),
-        _ => None,
-    };
-    if let Some(question) = question.filter(|_| visit.needs_confirmation()) {
-        return Ok(visit.ask(Page::Data, question));
+    if visit.sent.text("act") == "reset" && visit.needs_confirmation() && seed(&visit).is_ok() {
+        return Ok(visit.ask(Page::Data, RESET));
     }
     let outcome = perform(&visit).await;
     visit.after(Page::Data, outcome, show).await

@@ -11,12 +11,6 @@ use worlds::sandboxes::Access;
 pub const ADD: &str = "add-token";
 pub const REVOKE: &str = "revoke-token";
 
-const QUESTION: Question = Question {
-    title: "Revoke this token?",
-    consequence: "It ends at once: whoever deploys with it needs another one.",
-    yes: "Revoke",
-};
-
 /// Reads the tokens; `None` for somebody who may not see them.
 pub async fn read(visit: &Visit) -> Result<Option<Vec<DeployToken>>, Failure> {
     if visit.access != Access::Operator {
@@ -70,7 +64,10 @@ fn row(visit: &Visit, token: DeployToken, now: UnixMillis) -> [AnyView; 5] {
         Button::new(REVOKE, "Revoke")
             .quiet()
             .about(format!("Revoke {name} of {slice}"))
-            .confirm(format!("Revoke {name} of {slice}?"), QUESTION.consequence)
+            .confirm(
+                format!("Revoke {name} of {slice}?"),
+                "It ends at once: whoever deploys with it needs another one.",
+            )
             .field("slice", slice.clone())
             .field("name", name.clone()),
     );
@@ -101,9 +98,6 @@ pub async fn act(
         return Err(Failure::NotFound);
     }
     let outcome = if visit.sent.text("act") == REVOKE {
-        if visit.needs_confirmation() {
-            return Ok(visit.ask(Page::Slices, QUESTION));
-        }
         revoke(&visit).await
     } else {
         match add(&visit).await {

@@ -27,13 +27,6 @@ const SUCCESS: SuccessMessages = &[
     ("token-revoked", "{} is revoked."),
 ];
 
-const REMOVE: Question = Question {
-    title: "Remove this slice?",
-    consequence: "All its published builds are deleted. The build that is bundled with the portal goes live; without \
-                  one, its screens are gone from the portal.",
-    yes: "Remove",
-};
-
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     shown(visit, None).await
 }
@@ -221,9 +214,6 @@ fn deployment(event: SliceEvent) -> [AnyView; 5] {
 pub async fn act(visit: Visit) -> Result<Response, Failure> {
     if [tokens::ADD, tokens::REVOKE].contains(&visit.sent.text("act")) {
         return tokens::act(visit, shown).await;
-    }
-    if visit.sent.text("act") == "remove" && visit.needs_confirmation() {
-        return Ok(visit.ask(Page::Slices, REMOVE));
     }
     let outcome = perform(&visit).await;
     visit.after(Page::Slices, outcome, show).await

@@ -149,9 +149,10 @@
   }
 
   function askToConfirm(form, submitter) {
-    dialog.querySelector('h2').textContent = form.dataset.confirm;
-    dialog.querySelector('p').textContent = form.dataset.consequence;
-    dialog.querySelector('[value=yes]').textContent = submitter?.textContent ?? 'Yes';
+    const { question, consequence, yes } = form.elements;
+    dialog.querySelector('h2').textContent = question.value;
+    dialog.querySelector('p').textContent = consequence.value;
+    dialog.querySelector('[value=yes]').textContent = yes.value;
     dialog.returnValue = '';
     askedAbout = form;
     dialog.showModal();
@@ -160,7 +161,6 @@
       () => {
         askedAbout = null;
         if (dialog.returnValue !== 'yes') return;
-        delete form.dataset.confirm;
         // Without it, the server asks on a page.
         form.append(confirmedField());
         form.requestSubmit(submitter);
@@ -170,7 +170,8 @@
   }
 
   document.addEventListener('submit', (event) => {
-    if (!event.target.dataset.confirm || !dialog?.showModal) return;
+    const { question, confirmed } = event.target.elements;
+    if (!question || confirmed || !dialog?.showModal) return;
     event.preventDefault();
     askToConfirm(event.target, event.submitter);
   });

@@ -234,11 +234,18 @@ impl Visit {
             .into_iter()
             .map(|(name, value)| view! { <input type="hidden" name=name value=value /> })
             .collect_view();
-        let (question, consequence) = confirm.unzip();
+        let question = confirm.map(|(title, consequence)| {
+            view! {
+                <input type="hidden" name="question" value=title />
+                <input type="hidden" name="consequence" value=consequence />
+                <input type="hidden" name="yes" value=label />
+            }
+        });
         view! {
-            <form method="post" data-confirm=question data-consequence=consequence>
+            <form method="post">
                 {self.hidden_fields(act)}
                 {fields}
+                {question}
                 <button class=class id=id aria-label=about>{label}</button>
             </form>
         }
@@ -277,7 +284,7 @@ impl Button {
         Self { id: Some(id.into()), ..self }
     }
 
-    /// Asks for confirmation, if JavaScript is available.
+    /// Asks for confirmation: in the script's dialog or, without JavaScript, on a page.
     pub fn confirm(self, question: impl Into<String>, consequence: impl Into<String>) -> Self {
         Self { confirm: Some((question.into(), consequence.into())), ..self }
     }

@@ -88,7 +88,7 @@ impl Visit {
     }
 
     /// A page that asks `question` before the submitted form of `page` is performed.
-    pub fn ask(&self, page: Page, question: Question) -> Response {
+    pub fn ask(&self, page: Page, question: Question<'_>) -> Response {
         let Question { title, consequence, yes } = question;
         let frame = Frame { page: Some(page), ..Frame::titled(title) };
         self.page(frame, || {
@@ -99,10 +99,10 @@ impl Visit {
             let fields = fields.collect_view();
             view! {
                 <section class="card in stack" aria-label="Confirmation">
-                    <p>{consequence}</p>
+                    <p>{consequence.to_owned()}</p>
                     <form method="post" class="row" action=page.address()>
                         {fields}
-                        <button class="btn danger">{yes}</button>
+                        <button class="btn danger">{yes.to_owned()}</button>
                         <a class="btn" href=page.address()>"Cancel"</a>
                     </form>
                 </section>

@@ -178,10 +178,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
 
 /// A question to confirm before an act that can't be undone.
 #[derive(Clone, Copy, Debug)]
-pub struct Question {
-    pub title: &'static str,
-    pub consequence: &'static str,
-    pub yes: &'static str,
+pub struct Question<'a> {
+    pub title: &'a str,
+    pub consequence: &'a str,
+    pub yes: &'a str,
 }
 
 /// A successful form: the key of the page's message, and its argument.
@@ -217,6 +217,12 @@ impl Visit {
     /// Returns `true` until the form is confirmed, in the script's dialog or on a page.
     pub fn needs_confirmation(&self) -> bool {
         self.sent.text("confirmed") != "yes"
+    }
+
+    /// The question that the form brings, until it is confirmed.
+    pub fn question(&self) -> Option<Question<'_>> {
+        let title = self.sent.given("question").filter(|_| self.needs_confirmation())?;
+        Some(Question { title, consequence: self.sent.text("consequence"), yes: self.sent.text("yes") })
     }
 
     /// The time in the filter `name`, as the API has it; empty if none is given.
