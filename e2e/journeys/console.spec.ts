@@ -408,6 +408,8 @@ test('sandboxes with long names can be opened and removed at every width', async
     await page.goto(`${consoleUrl}/sandboxes`);
     await expect(page.getByRole('link', { name: `Open the console of ${name}` })).toBeVisible();
     await expectControlsInSight(page);
+    const mark = await page.getByText('Console', { exact: true }).boundingBox();
+    expect(mark?.width, `what tells the console from the portal at ${width} px`).toBeGreaterThan(40);
     await page.getByText('Sandbox main', { exact: true }).click();
     const menu = page.getByRole('navigation', { name: 'Sandboxes' });
     await expect(menu.getByRole('link', { name })).toBeInViewport({ ratio: 1 });

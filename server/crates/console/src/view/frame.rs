@@ -297,7 +297,7 @@ fn brand(sandbox: &Sandbox) -> AnyView {
     view! {
         <a class="brand" href="/console">
             <span class="mark">{Icon::SEND.view()}</span>
-            {sandbox.settings.brand.clone()}
+            <span class="name">{sandbox.settings.brand.clone()}</span>
             <span class="tag wait">"Console"</span>
             {(!sandbox.is_main()).then(|| view! { <span class="tag">{sandbox.name.to_string()}</span> })}
         </a>
