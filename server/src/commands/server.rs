@@ -18,13 +18,13 @@ use worlds::sandboxes::{HEADER as SANDBOX, Name};
 /// The service that a command calls.
 #[derive(clap::Args, Debug)]
 pub struct ServerArguments {
-    /// Address of the service's console; with a deploy token, of its portal. Defaults to the service on this
-    /// machine.
+    /// Address of the service's console; for `mkopo slice` with a deploy token, of its portal. Defaults to the
+    /// service on this machine.
     #[arg(long, global = true, env = "MKOPO_SERVER", value_parser = values::server, value_name = "URL")]
     pub server: Option<String>,
 
-    /// The operator's console token of that service, or a slice's deploy token. Defaults to the console token
-    /// in the data folder of the service on this machine.
+    /// The operator's console token of that service; `mkopo slice` also takes a slice's deploy token. Defaults to
+    /// the console token in the data folder of the service on this machine.
     #[arg(long, global = true, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, allow_hyphen_values = true,
           value_parser = values::existing_console_token, value_name = "TOKEN")]
     pub token: Option<SecretString>,
