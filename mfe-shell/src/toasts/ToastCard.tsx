@@ -15,19 +15,19 @@ const ICONS: Record<Toast['type'], IconName> = {
 interface ToastCardProps {
   toast: Toast;
   isHeld: boolean;
-  onTimeOver: () => void;
-  onDismiss: () => void;
+  /** Called when its time is over, or it is dismissed. */
+  onClose: () => void;
 }
 
-export function ToastCard({ toast, isHeld, onTimeOver, onDismiss }: ToastCardProps) {
+export function ToastCard({ toast, isHeld, onClose }: ToastCardProps) {
   const { type, message, duration } = toast;
   const left = useRef(duration);
-  const timeOver = useEffectEvent(onTimeOver);
+  const close = useEffectEvent(onClose);
 
   useEffect(() => {
     if (isHeld || duration === 0) return;
     const started = performance.now();
-    const timer = setTimeout(timeOver, left.current);
+    const timer = setTimeout(close, left.current);
     return () => {
       clearTimeout(timer);
       left.current = Math.max(0, left.current - (performance.now() - started));
@@ -43,7 +43,7 @@ export function ToastCard({ toast, isHeld, onTimeOver, onDismiss }: ToastCardPro
         aria-label={shellTexts().dismiss}
         // A click must not move the focus here, which would pause the other toasts.
         onMouseDown={(event) => event.preventDefault()}
-        onClick={onDismiss}
+        onClick={onClose}
       >
         <Icon name="close" size={15} />
       </button>

@@ -147,6 +147,22 @@ test('dismissing by keyboard moves the focus to the next toast, and from the las
   expect(screen.queryByText('Second')).toBeNull();
 });
 
+test.for(['info', 'error'] as const)('the focus in a toast goes to the %s that replaces it', (type) => {
+  show({ type: 'loading', message: 'Sending…', key: 'code', duration: 0 });
+  act(() => screen.getByRole('button', { name: 'Dismiss' }).focus());
+  show({ type, message: 'Sent', key: 'code' });
+  expect(screen.getByRole('button', { name: 'Dismiss' })).toHaveFocus();
+});
+
+test('the focus in a toast that is over goes back to where it came from', () => {
+  const onPage = screen.getByRole('button', { name: 'On the page' });
+  act(() => onPage.focus());
+  show({ type: 'loading', message: 'Sending…', key: 'code', duration: 0 });
+  act(() => screen.getByRole('button', { name: 'Dismiss' }).focus());
+  act(() => dismissNotification('code'));
+  expect(onPage).toHaveFocus();
+});
+
 test('a toast that is shown after the focus was inside has a running timer', async () => {
   show({ type: 'info', message: 'First', key: 'only' });
   act(() => screen.getByRole('button', { name: 'Dismiss' }).focus());

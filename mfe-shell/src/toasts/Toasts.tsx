@@ -1,5 +1,5 @@
 import { isLive, type ShowNotification } from 'mfe-kit';
-import { type FocusEvent, useEffect, useReducer, useRef, useState } from 'react';
+import { type FocusEvent, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'react';
 import { useOffsetClearOfControls } from './clear-of-controls';
 import { changeToasts, readToast, type Toast } from './toast-list';
 import { ToastCard } from './ToastCard';
@@ -16,6 +16,8 @@ export function Toasts() {
   const [isFocusHere, setFocusHere] = useState(false);
   const corner = useRef<HTMLDivElement>(null);
   const cameFrom = useRef<HTMLElement | null>(null);
+  /** The position of the button that has the focus; it stays when the browser removes that. */
+  const focusedAt = useRef<number | null>(null);
   const offset = useOffsetClearOfControls(corner, toasts.length);
 
   useEffect(() => {
@@ -39,18 +41,27 @@ export function Toasts() {
   if (toasts.length === 0 && isPointerHere) setPointerHere(false);
   if (toasts.length === 0 && isFocusHere) setFocusHere(false);
 
-  function onFocus({ relatedTarget }: FocusEvent<HTMLElement>) {
+  // A toast that goes does not take the focus with it: the one in its place gets it, or the element that had it before.
+  useLayoutEffect(() => {
+    if (focusedAt.current === null || corner.current?.contains(document.activeElement)) return;
+    const next =
+      buttonsIn(corner.current)
+        .slice(0, focusedAt.current + 1)
+        .at(-1) ?? cameFrom.current;
+    focusedAt.current = null;
+    next?.focus();
+  }, [toasts]);
+
+  function onFocus({ target, relatedTarget }: FocusEvent<HTMLElement>) {
     setFocusHere(true);
+    focusedAt.current = buttonsIn(corner.current).indexOf(target);
     if (relatedTarget instanceof HTMLElement && !corner.current?.contains(relatedTarget))
       cameFrom.current = relatedTarget;
   }
 
-  /** Moves the focus to the next toast, and from the last one back to where it came from. */
-  function dismiss(toast: Toast) {
-    const buttons = [...(corner.current?.querySelectorAll('button') ?? [])];
-    const at = buttons.findIndex((button) => button === document.activeElement);
-    if (at >= 0) (buttons[at + 1] ?? buttons[at - 1] ?? cameFrom.current)?.focus();
-    change({ act: 'remove', id: toast.id });
+  function onBlur() {
+    setFocusHere(false);
+    focusedAt.current = null;
   }
 
   const draw = (toast: Toast) => (
@@ -58,8 +69,7 @@ export function Toasts() {
       key={toast.id}
       toast={toast}
       isHeld={isPointerHere || isFocusHere}
-      onTimeOver={() => change({ act: 'remove', id: toast.id })}
-      onDismiss={() => dismiss(toast)}
+      onClose={() => change({ act: 'remove', id: toast.id })}
     />
   );
   return (
@@ -72,7 +82,7 @@ export function Toasts() {
       onPointerEnter={() => setPointerHere(true)}
       onPointerLeave={() => setPointerHere(false)}
       onFocus={onFocus}
-      onBlur={() => setFocusHere(false)}
+      onBlur={onBlur}
     >
       <div role="alert" aria-atomic="false">
         {toasts.filter(({ type }) => type === 'error').map(draw)}
@@ -82,4 +92,8 @@ export function Toasts() {
       </div>
     </div>
   );
+}
+
+function buttonsIn(corner: HTMLElement | null): HTMLElement[] {
+  return [...(corner?.querySelectorAll('button') ?? [])];
 }
