@@ -1,6 +1,6 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
-import { answer, currentUser, preferences, waitFor } from 'mfe-kit/testing';
+import { answer, currentUser, hold, preferences, waitFor } from 'mfe-kit/testing';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { followChanges } from './follow-changes';
 
@@ -38,4 +38,15 @@ test('a role or preferences that were changed elsewhere apply to a page that sho
   answer('get', '/api/v1/preferences', 200, preferences({ time_zone: 'UTC' }));
   followChanges(['session', 'settings']);
   await waitFor(() => expect(session.state.user).toMatchObject({ role: 'agent', timeZone: 'UTC' }));
+});
+
+test('what changes while it is read for the first time is read again', async () => {
+  const held = hold();
+  const read = vi.fn(() => held.back);
+  const observer = new QueryObserver(queryClient, { queryKey: queryKeys.pendingLoans, queryFn: read });
+  onTestFinished(observer.subscribe(() => undefined));
+  followChanges(['loans']);
+  await vi.waitFor(() => expect(observer.getCurrentQuery().state.isInvalidated).toBe(true));
+  held.release();
+  await waitFor(() => expect(read).toHaveBeenCalledTimes(2));
 });

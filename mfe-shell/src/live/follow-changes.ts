@@ -1,3 +1,4 @@
+import type { Query } from '@tanstack/react-query';
 import { ApiError, currentUserQuery, preferencesQuery, queryClient, queryKeys } from 'mfe-kit';
 import type { Changed } from './event-stream';
 
@@ -20,7 +21,7 @@ const OUTDATED: Record<Changed, (readonly string[])[]> = {
 let gathered = new Set<Changed>();
 
 export function followChanges(changed: readonly Changed[]): void {
-  if (gathered.size === 0 && changed.length > 0) setTimeout(refresh, Math.random() * SPREAD_MS);
+  if (gathered.size === 0 && changed.length > 0) setTimeout(() => void refresh(), Math.random() * SPREAD_MS);
   for (const what of changed) if (what in OUTDATED) gathered.add(what);
 }
 
@@ -42,12 +43,20 @@ export function followRefusals(): () => void {
   };
 }
 
-function refresh() {
+async function refresh() {
   const changed = gathered;
   gathered = new Set();
-  for (const what of changed)
-    for (const queryKey of OUTDATED[what]) void queryClient.invalidateQueries({ queryKey });
+  const keys = [...changed].flatMap((what) => OUTDATED[what].flat());
+  const predicate = ({ queryKey: [key] }: Query) => keys.includes(key as string);
+  // A first load goes on, and what it is answered may be from before the change.
+  const firstLoads = queryClient
+    .getQueryCache()
+    .findAll({ predicate, fetchStatus: 'fetching' })
+    .filter(({ state }) => state.data === undefined);
+  const isRead = queryClient.invalidateQueries({ predicate });
   // They apply to every page, also where none shows them.
   if (changed.has('settings')) void queryClient.query(preferencesQuery()).catch(() => undefined);
   if (changed.has('session')) void queryClient.query(currentUserQuery()).catch(() => undefined);
+  await isRead;
+  void queryClient.invalidateQueries({ predicate: (query) => firstLoads.includes(query) });
 }
