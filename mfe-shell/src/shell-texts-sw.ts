@@ -10,7 +10,6 @@ const swahili: ShellTexts = {
   profile: 'Wasifu',
   settings: 'Mipangilio',
   logout: 'Ondoka',
-  notifications: 'Arifa',
   loading: 'Inapakia',
 
   demo: 'Onyesho: data ya kubuni, hakuna pesa halisi.',

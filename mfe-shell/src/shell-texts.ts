@@ -12,7 +12,6 @@ const english = {
   profile: 'Profile',
   settings: 'Settings',
   logout: 'Logout',
-  notifications: 'Notifications',
   loading: 'Loading',
 
   // Notices and toasts

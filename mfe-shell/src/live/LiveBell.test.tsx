@@ -64,6 +64,16 @@ const many = (count: number, one: Partial<Schema<'Notification'>>) =>
 const links = () => within(panel()).getAllByRole('link');
 const titles = () => links().map((line) => line.querySelector('strong')?.textContent);
 
+// The first test: after it, the code is loaded.
+test('a bell that is opened before its code is loaded stays open, with the focus', async () => {
+  given();
+  unreachable('put', READ);
+  const { user } = renderPart(<NotificationBell />);
+  await user.click(await bell('Notifications'));
+  await waitFor(() => expect(links()).toHaveLength(3));
+  expect(await bell('Notifications, 2 unread')).toHaveFocus();
+});
+
 test('the bell counts what is unread, and says what happened to whom', async () => {
   given();
   unreachable('put', READ);

@@ -2,7 +2,7 @@ import { formatMoney, isolated, refusalSentences, type Schema } from 'mfe-kit';
 import { Icon, type IconName, TimeAgo, Unseen } from 'mfe-kit/ui';
 import { Link } from 'react-router';
 import { bellTexts, type BellTexts } from './bell-texts';
-import classes from './LiveBell.module.css';
+import classes from './BellPanel.module.css';
 
 type Notification = Schema<'Notification'>;
 
