@@ -21,6 +21,7 @@ export {
 export { displayName, initialOf, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';
 export { endSession, signOut } from './account/sign-out';
+export { useDraft } from './session/useDraft';
 export { useSession } from './session/useSession';
 export { formatDate, formatDateTime, formatLongDate, formatMonthAndYear, formatYear } from './format/dates';
 export { startOfDate, startOfDay } from './format/days';

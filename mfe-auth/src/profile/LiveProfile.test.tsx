@@ -13,6 +13,7 @@ import {
   waitFor,
   within,
 } from 'mfe-kit/testing';
+import { cleanup } from '@testing-library/react';
 import { act } from 'react';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import slice from '../slice';
@@ -408,6 +409,29 @@ test('what is changed while the preferences are saved stays', async () => {
   await waitFor(() => expect(shown.at(-1)?.message).toBe('Your preferences are saved.'));
   for (const label of ['SMS Notifications', 'Email Notifications'])
     expect(screen.getByRole('switch', { name: label })).toBeChecked();
+});
+
+test('what is typed outlasts a session that ends, for the person who typed it alone, and no password does', async () => {
+  const reopenAs = (email: string) => {
+    cleanup();
+    session.signIn(signedIn({ email }).user);
+    return open();
+  };
+  const sms = () => screen.findByRole('switch', { name: 'SMS Notifications' });
+  const user = await open();
+  await user.click(await sms());
+  await user.click(button('Edit Profile'));
+  await user.type(field('Phone Number'), '9');
+  await user.type(field('Current Password'), 'Mkopo-demo-1');
+  act(() => session.expire());
+  await reopenAs('other@mkopo.test');
+  expect(field('First Name')).toBeDisabled();
+  expect(await sms()).not.toBeChecked();
+  act(() => session.expire());
+  await reopenAs(signedIn().user.email);
+  expect(field('Phone Number')).toHaveValue('+2547220000039');
+  expect(field('Current Password')).toHaveValue('');
+  expect(await sms()).toBeChecked();
 });
 
 test('a profile that can’t be loaded says so', async () => {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, formatMonthAndYear, type Schema, useSession } from 'mfe-kit';
+import { formatDate, formatMonthAndYear, type Schema, useDraft, useSession } from 'mfe-kit';
 import { Button, Card, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { PasswordDialog } from './PasswordDialog';
-import { PersonalForm } from './PersonalForm';
+import { type Personal, PersonalForm, personalOf } from './PersonalForm';
 import { Picture } from './Picture';
 import { PreferencesCard } from './PreferencesCard';
 import { failureOf, profileQuery } from './profile';
@@ -31,7 +31,8 @@ export default function LiveProfile({ specified }: { specified: ReactNode }) {
 function Shown({ profile }: { profile: Schema<'Profile'> }) {
   const texts = profileTexts();
   const { user } = useSession();
-  const [isEditing, setEditing] = useState(false);
+  const [typed, setTyped] = useDraft<Personal | null>('profile', null);
+  const isEditing = typed !== null;
   const [dialog, setDialog] = useState<'password' | 'code' | 'sessions' | null>(null);
   const edit = useRef<HTMLButtonElement>(null);
 
@@ -48,7 +49,12 @@ function Shown({ profile }: { profile: Schema<'Profile'> }) {
       <PageHeader
         title={texts.title}
         action={
-          <Button ref={edit} type="primary" disabled={isEditing} onClick={() => setEditing(true)}>
+          <Button
+            ref={edit}
+            type="primary"
+            disabled={isEditing}
+            onClick={() => setTyped(personalOf(profile))}
+          >
             {texts.edit}
           </Button>
         }
@@ -67,8 +73,9 @@ function Shown({ profile }: { profile: Schema<'Profile'> }) {
             <PersonalForm
               key={String(isEditing)}
               profile={profile}
-              isEditing={isEditing}
-              onDone={() => setEditing(false)}
+              typed={typed}
+              onType={(changes) => setTyped((before) => before && { ...before, ...changes })}
+              onDone={() => setTyped(null)}
             />
           </Card>
           <Card title={texts.security} flush>

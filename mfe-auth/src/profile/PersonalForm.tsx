@@ -10,9 +10,17 @@ import { profileQuery, refusedField } from './profile';
 import { profileTexts } from './profile-texts';
 import classes from './ProfilePage.module.css';
 
+export type Personal = Pick<Schema<'Profile'>, 'first_name' | 'last_name' | 'phone_number'>;
+
+export function personalOf({ first_name, last_name, phone_number }: Schema<'Profile'>): Personal {
+  return { first_name, last_name, phone_number };
+}
+
 interface PersonalFormProps {
   profile: Schema<'Profile'>;
-  isEditing: boolean;
+  /** What is typed, where the form is edited. */
+  typed: Personal | null;
+  onType: (changes: Partial<Personal>) => void;
   onDone: () => void;
 }
 
@@ -20,24 +28,22 @@ interface PersonalFormProps {
  * Name and phone can be changed, the phone only with the current password, because reset codes are sent to it. The
  * e-mail address identifies the account, and the role is given.
  */
-export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) {
+export function PersonalForm({ profile, typed, onType, onDone }: PersonalFormProps) {
   const texts = profileTexts();
-  const { first_name, last_name, phone_number } = profile;
-  const [typed, setTyped] = useState({ first_name, last_name, phone_number });
+  const isEditing = typed !== null;
+  const shown = typed ?? personalOf(profile);
   const [password, setPassword] = useState('');
   // If the number was changed elsewhere, the one shown here is a change that only the server knows of.
   const [isPasswordMissing, setPasswordMissing] = useState(false);
-  const shown = isEditing ? typed : { first_name, last_name, phone_number };
-
-  const isPhoneChanged = localPhone(typed.phone_number) !== localPhone(phone_number);
-  const needsPassword = isEditing && (isPasswordMissing || isPhoneChanged);
+  const isPhoneChanged = localPhone(shown.phone_number) !== localPhone(profile.phone_number);
+  const needsPassword = isPasswordMissing || isPhoneChanged;
 
   const save = useMutation({
     mutationFn: () => {
       const proof = needsPassword ? { current_password: password } : {};
       return dataOf(
         api.PUT('/api/v1/profile', {
-          body: { ...typed, phone_number: sentPhone(typed.phone_number), ...proof },
+          body: { ...shown, phone_number: sentPhone(shown.phone_number), ...proof },
         }),
       );
     },
@@ -61,7 +67,7 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
     if (refused) save.reset();
   }
 
-  const field = (key: keyof typeof typed, label: string, autoComplete: string, type = 'text') => (
+  const field = (key: keyof Personal, label: string, autoComplete: string, type = 'text') => (
     <Field label={label} error={errorAt(refused, key)}>
       {(control) => (
         <Input
@@ -77,7 +83,7 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
           value={shown[key]}
           onChange={({ target }) => {
             forgetRefusal();
-            setTyped((before) => ({ ...before, [key]: target.value }));
+            onType({ [key]: target.value });
           }}
         />
       )}

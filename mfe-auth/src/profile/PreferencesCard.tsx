@@ -10,10 +10,11 @@ import {
   preferencesQuery,
   queryClient,
   type Schema,
+  useDraft,
 } from 'mfe-kit';
 import { Button, Card, QueryStates } from 'mfe-kit/ui';
 import { PreferenceFields } from 'mfe-kit/ui-data';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { NotSaved } from './NotSaved';
 import { failureOf } from './profile';
 import { profileTexts } from './profile-texts';
@@ -34,7 +35,7 @@ export function PreferencesCard() {
 
 function PreferencesForm({ kept }: { kept: Preferences }) {
   const texts = profileTexts();
-  const [changed, setChanged] = useState<Partial<Preferences>>({});
+  const [changed, setChanged] = useDraft<Partial<Preferences>>('preferences', {});
   const form = useRef<HTMLDivElement>(null);
 
   const save = useMutation({

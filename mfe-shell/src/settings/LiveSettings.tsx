@@ -33,7 +33,7 @@ export default function LiveSettings({ specified }: { specified: ReactNode }) {
     <QueryStates query={settings} failure={loading} header={header}>
       {(rules) => (
         <QueryStates query={preferences} failure={loading} header={header}>
-          {(own) => (rules && own ? <SettingsForm rules={rules} own={own} email={user.email} /> : specified)}
+          {(own) => (rules && own ? <SettingsForm rules={rules} own={own} /> : specified)}
         </QueryStates>
       )}
     </QueryStates>

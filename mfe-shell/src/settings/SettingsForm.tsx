@@ -10,7 +10,7 @@ import {
   preferencesQuery,
   queryClient,
   type Schema,
-  session,
+  useDraft,
 } from 'mfe-kit';
 import { Button, Note, PageHeader } from 'mfe-kit/ui';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -30,22 +30,13 @@ const FIELDS = ['time_zone', 'session_minutes', 'maximum_amount', 'retry_attempt
 interface SettingsFormProps {
   rules: Schema<'PortalRules'>;
   own: Preferences;
-  email: string | undefined;
 }
 
-interface Unsaved {
-  rules: Partial<TypedRules>;
-  own: Partial<Preferences>;
-}
-
-/** The changes whose session ended before they were saved, by the address of the person who may sign in again. */
-const unsaved = new Map<string | undefined, Unsaved>();
-
-export function SettingsForm({ rules, own, email }: SettingsFormProps) {
+export function SettingsForm({ rules, own }: SettingsFormProps) {
   const texts = settingsTexts();
   // Only values that are changed here: all others follow changes that are made elsewhere.
-  const [changedRules, setChangedRules] = useState(unsaved.get(email)?.rules ?? {});
-  const [changedOwn, setChangedOwn] = useState(unsaved.get(email)?.own ?? {});
+  const [changedRules, setChangedRules] = useDraft<Partial<TypedRules>>('rules', {});
+  const [changedOwn, setChangedOwn] = useDraft<Partial<Preferences>>('settings', {});
   const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -96,16 +87,6 @@ export function SettingsForm({ rules, own, email }: SettingsFormProps) {
   useEffect(() => {
     if (refusedField) focusFirstError(form.current);
   }, [refusedField, save.error]);
-
-  useEffect(
-    () => () => {
-      const { state } = session;
-      if (state.status === 'signed-out' && state.expiry)
-        unsaved.set(email, { rules: changedRules, own: changedOwn });
-      else unsaved.delete(email);
-    },
-    [email, changedRules, changedOwn],
-  );
 
   function submit() {
     setChecked(true);
