@@ -7,11 +7,11 @@ import { followScreens, forgetReadsOfLeft } from './navigation/follow-screens';
 import { sendReports } from './reports/send-reports';
 import { createPortalRouter } from './router';
 import { restoreBrought } from './slices/brought';
-import { readSliceList } from './slices/slice-list';
+import { listRead, readSliceList } from './slices/slice-list';
 import { watchVersions } from './slices/watch-versions';
 import { sendSpans } from './spans/send-spans';
 
-/** Milliseconds before what a page does not have yet is tried again. */
+/** Milliseconds before code that could not be loaded is requested again. */
 const AGAIN_AFTER_MS = 5000;
 
 theme.start();
@@ -46,14 +46,16 @@ startTransition(() =>
   ),
 );
 
-// A list that could not be read yet may say that the screens are live.
-if (isLive() || !list) followServer();
+void listRead.then(() => {
+  if (isLive()) followServer();
+});
 watchVersions();
 if (list?.portal.reports) sendReports();
 
 /** Without it a page would be out of date all day, so it is tried until its code is loaded. */
 function followServer() {
-  const again = () => setTimeout(followServer, AGAIN_AFTER_MS);
-  if (isLive()) import('./live/start-live').then(({ startLive }) => startLive(), again);
-  else again();
+  import('./live/start-live').then(
+    ({ startLive }) => startLive(),
+    () => setTimeout(followServer, AGAIN_AFTER_MS),
+  );
 }

@@ -12,6 +12,11 @@ declare global {
   }
 }
 
+let tellRead: () => void;
+
+/** Resolves once a list was read, and with it the deployment's settings. */
+export const listRead = new Promise<void>((resolve) => (tellRead = resolve));
+
 /**
  * The list that the page requested, with this tab's overrides applied. The deployment's settings are in
  * force once it is read. Rejects when the list could not be read: then no slice can be shown.
@@ -21,6 +26,7 @@ export async function readSliceList(): Promise<SliceList> {
   if (!read?.slices || !read.portal) throw new Error('slices.json does not list slices');
   const list = read as SliceList;
   setPortalSettings(list.portal);
+  tellRead();
   isStoryTold.set(list.portal.story === true);
   const applied = isOverriding() ? await overridden(list) : list;
   setBrought(applied);
