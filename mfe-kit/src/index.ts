@@ -9,7 +9,7 @@ export { now } from './clock/clock';
 export { useToday } from './clock/useToday';
 export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
-export { type FailureTexts, failureText } from './failures/failures';
+export { failureSentence, type FailureTexts, failureText } from './failures/failures';
 export { currentUserQuery } from './account/current-user';
 export {
   changedSince,

@@ -41,6 +41,12 @@ test('mobile money’s own sentence is marked as English, after advice in Swahil
   expect(sentence.previousElementSibling).not.toHaveAttribute('lang');
 });
 
+test('a failure that only the server has words for is marked as English', async () => {
+  answer('get', RECORDS, 503, failure('The ledger is closed', 'ledger_closed'));
+  renderSlice(slice, '/transactions');
+  expect(await screen.findByText('The ledger is closed')).toHaveAttribute('lang', 'en');
+});
+
 test('a failure is told in Swahili by its code', async () => {
   answer('get', RECORDS, 503, failure('The service is busy.', 'busy'));
   renderSlice(slice, '/transactions');

@@ -17,15 +17,21 @@ export interface FailureTexts {
 
 /** The sentence to show for what was thrown, an `ApiError` or anything else, from a slice's texts. */
 export function failureText(texts: FailureTexts, thrown: unknown): string {
+  return failureSentence(texts, thrown).text;
+}
+
+/** As `failureText`, with the language where it is not that of the page: the server writes English. */
+export function failureSentence(texts: FailureTexts, thrown: unknown): { text: string; lang?: 'en' } {
   const { reads, replacements, withoutText, withoutAnswer, otherwise } = texts;
   if (thrown instanceof ApiError && thrown.kind === 'server') {
     const { serverError, serverMessage } = thrown;
     const text = reads === 'error' ? (serverError ?? serverMessage) : (serverMessage ?? serverError);
-    return (text && replaced(text, replacements)) || refusalOf(thrown) || text || withoutText;
+    const known = (text && replaced(text, replacements)) || refusalOf(thrown);
+    return text && !known ? { text, lang: 'en' } : { text: known || withoutText };
   }
-  if (thrown instanceof ApiError) return withoutAnswer ?? withoutText;
+  if (thrown instanceof ApiError) return { text: withoutAnswer ?? withoutText };
   // The text of any other error is for programmers.
-  return thrown instanceof Error ? (withoutAnswer ?? otherwise) : otherwise;
+  return { text: thrown instanceof Error ? (withoutAnswer ?? otherwise) : otherwise };
 }
 
 function refusalOf(failure: ApiError) {

@@ -1,5 +1,5 @@
 import { useMutation, type UseQueryResult } from '@tanstack/react-query';
-import { type FailureTexts, failureText, isLive, queryClient } from 'mfe-kit';
+import { type FailureTexts, failureSentence, isLive, queryClient } from 'mfe-kit';
 import { createContext, type ReactNode, use } from 'react';
 import { Button } from './Button';
 import { Card } from './Card';
@@ -32,11 +32,7 @@ export function QueryStates<Data>({ query, failure, header, children }: QuerySta
       <>
         {header}
         <Card flush>
-          {query.isPending ? (
-            <LoadingState />
-          ) : (
-            <FailedState message={failureText(failure, query.error)} error={query.error} />
-          )}
+          {query.isPending ? <LoadingState /> : <Failure texts={failure} error={query.error} />}
         </Card>
       </>
     );
@@ -46,6 +42,11 @@ export function QueryStates<Data>({ query, failure, header, children }: QuerySta
       {children(data)}
     </IsOutdated>
   );
+}
+
+function Failure({ texts, error }: { texts: FailureTexts; error: Error | null }) {
+  const { text, lang } = failureSentence(texts, error);
+  return <FailedState message={<span lang={lang}>{text}</span>} error={error} />;
 }
 
 /** Retry goes with its line, and must not take the focus with it: the page's h1 gets it. */

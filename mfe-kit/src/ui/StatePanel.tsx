@@ -19,7 +19,7 @@ export function LoadingState({ label }: { label?: string }) {
 
 interface FailedStateProps {
   title?: string;
-  message: string;
+  message: ReactNode;
   /** The error that was thrown; the ID of its request is shown. */
   error?: unknown;
   /** Replaces Retry, which reloads the page. */
@@ -49,7 +49,7 @@ interface PanelProps {
   tone: 'bad' | 'info';
   icon: IconName;
   title: string;
-  text?: string | undefined;
+  text?: ReactNode;
   role?: 'alert';
   children?: ReactNode;
 }
