@@ -1,9 +1,7 @@
-import { Field, Input, type InputRef } from 'mfe-kit/ui';
-import type { Ref } from 'react';
+import { Field, Input } from 'mfe-kit/ui';
 import { signInTexts } from '../sign-in-texts';
 
 interface EmailFieldProps {
-  ref: Ref<InputRef>;
   autoFocus: boolean;
   value: string;
   error?: string | undefined;
@@ -11,13 +9,12 @@ interface EmailFieldProps {
   onChange: (email: string) => void;
 }
 
-export function EmailField({ ref, autoFocus, value, error, disabled, onChange }: EmailFieldProps) {
+export function EmailField({ autoFocus, value, error, disabled, onChange }: EmailFieldProps) {
   return (
     <Field label={signInTexts().email} error={error}>
       {(control) => (
         <Input
           {...control}
-          ref={ref}
           autoFocus={autoFocus}
           status={error ? 'error' : ''}
           size="large"

@@ -11,7 +11,7 @@ import { CodeActions } from '../signed-out/CodeActions';
 import classes from '../signed-out/form.module.css';
 import { SIGN_IN_TOAST } from '../signed-out/toast';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
-import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
+import { useKeptFocus } from '../signed-out/useKeptFocus';
 import { type Credentials, fieldAtFault, missingForCode, rejectedField, signInByCode } from './sign-in';
 import { signInCodeRequest } from './sign-in-code';
 import { welcome } from './welcome';
@@ -29,7 +29,6 @@ export function CodeForm({ credentials, onPasswordChange, onBack }: CodeFormProp
   const [isPasswordAsked, setPasswordAsked] = useState(credentials.password === '');
   const [wrong, setWrong] = useState<FieldError<'otp' | keyof Credentials> | null>(null);
   const code = useRef<InputRef>(null);
-  const password = useRef<InputRef>(null);
 
   const verify = useMutation({
     mutationFn: () => signInByCode(credentials, otp),
@@ -45,7 +44,7 @@ export function CodeForm({ credentials, onPasswordChange, onBack }: CodeFormProp
     onFailed: (error) => pointAt(fieldAtFault(error)),
   });
   const isPending = verify.isPending || resend.isPending;
-  const { form, sendTo } = useKeptFocus(isPending);
+  const form = useKeptFocus(isPending, wrong);
 
   function change(digits: string) {
     setWrong(null);
@@ -55,7 +54,6 @@ export function CodeForm({ credentials, onPasswordChange, onBack }: CodeFormProp
   function pointAt(error: typeof wrong) {
     setWrong(error);
     if (error?.field === 'password') setPasswordAsked(true);
-    if (error) sendTo(() => focusAndSelect((error.field === 'password' ? password : code).current));
   }
 
   function requestAnother() {
@@ -65,7 +63,7 @@ export function CodeForm({ credentials, onPasswordChange, onBack }: CodeFormProp
       return;
     }
     change('');
-    sendTo(() => code.current?.focus());
+    code.current?.focus();
     resend.mutate();
   }
 
@@ -91,7 +89,6 @@ export function CodeForm({ credentials, onPasswordChange, onBack }: CodeFormProp
           {/* Tells password managers which account the password belongs to. */}
           <input hidden readOnly name="email" autoComplete="username" value={credentials.email} />
           <PasswordField
-            ref={password}
             label={texts.password}
             name="password"
             autoComplete="current-password"

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { failureText, notify } from 'mfe-kit';
-import { Button, Checkbox, type InputRef } from 'mfe-kit/ui';
-import { type SubmitEvent, useRef, useState } from 'react';
+import { Button, Checkbox } from 'mfe-kit/ui';
+import { type SubmitEvent, useState } from 'react';
 import { Link } from 'react-router';
 import { failures } from '../failures';
 import { EmailField } from '../fields/EmailField';
@@ -10,7 +10,7 @@ import { PasswordField } from '../fields/PasswordField';
 import { signInTexts } from '../sign-in-texts';
 import classes from '../signed-out/form.module.css';
 import { useSignInState } from '../signed-out/navigation-state';
-import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
+import { useKeptFocus } from '../signed-out/useKeptFocus';
 import { SIGN_IN_TOAST } from '../signed-out/toast';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
 import { type Credentials, fieldAtFault, isCodeRequired, missingForCode, signInByPassword } from './sign-in';
@@ -28,8 +28,6 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
   const { from } = useSignInState();
   const texts = signInTexts();
   const [wrong, setWrong] = useState<FieldError<keyof Credentials> | null>(null);
-  const email = useRef<InputRef>(null);
-  const password = useRef<InputRef>(null);
 
   const signIn = useMutation({
     mutationFn: () => signInByPassword(credentials),
@@ -41,27 +39,18 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
         return;
       }
       notify({ type: 'error', message: failureText(failures().signIn, error), key: SIGN_IN_TOAST });
-      pointAt(fieldAtFault(error));
+      setWrong(fieldAtFault(error));
     },
   });
   const request = useCodeRequest(signInCodeRequest(credentials), {
     onSent: onCodeSent,
-    onFailed: (error) => pointAt(fieldAtFault(error)),
+    onFailed: (error) => setWrong(fieldAtFault(error)),
   });
   const isPending = signIn.isPending || request.isPending;
-  const { form, sendTo } = useKeptFocus(isPending);
+  const form = useKeptFocus(isPending, wrong);
 
   // The focus starts in the first field that is empty.
   const [isEmailKnown] = useState(credentials.email !== '');
-
-  function pointAt(error: FieldError<keyof Credentials> | null) {
-    setWrong(error);
-    if (error) sendTo(() => focusOn(error.field));
-  }
-
-  function focusOn(field: keyof Credentials) {
-    focusAndSelect((field === 'email' ? email : password).current);
-  }
 
   function change(given: Partial<Credentials>) {
     setWrong(null);
@@ -71,8 +60,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
   function requestCode() {
     const missing = missingForCode(credentials);
     setWrong(missing);
-    if (missing) focusOn(missing.field);
-    else if (form.current?.reportValidity()) request.mutate();
+    if (!missing && form.current?.reportValidity()) request.mutate();
   }
 
   return (
@@ -86,7 +74,6 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
       }}
     >
       <EmailField
-        ref={email}
         autoFocus={!isEmailKnown}
         value={credentials.email}
         error={errorAt(wrong, 'email')}
@@ -94,7 +81,6 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
         onChange={(email) => change({ email })}
       />
       <PasswordField
-        ref={password}
         autoFocus={isEmailKnown}
         label={texts.password}
         name="password"

@@ -1,10 +1,10 @@
-import { Button, type InputRef } from 'mfe-kit/ui';
-import { type SubmitEvent, useRef, useState } from 'react';
+import { Button } from 'mfe-kit/ui';
+import { type SubmitEvent, useState } from 'react';
 import { EmailField } from '../fields/EmailField';
 import { signInTexts } from '../sign-in-texts';
 import classes from '../signed-out/form.module.css';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
-import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
+import { useKeptFocus } from '../signed-out/useKeptFocus';
 import { fieldAtFault } from '../login/sign-in';
 import { resetCodeRequest } from './reset';
 
@@ -17,21 +17,16 @@ interface EmailStepProps {
 export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
   const texts = signInTexts();
   const [wrong, setWrong] = useState<string>();
-  const input = useRef<InputRef>(null);
 
   const request = useCodeRequest(resetCodeRequest(email), {
     onSent: onCodeSent,
-    onFailed: (error) => {
-      setWrong(fieldAtFault(error)?.text);
-      sendTo(() => focusAndSelect(input.current));
-    },
+    onFailed: (error) => setWrong(fieldAtFault(error)?.text),
   });
-  const { form, sendTo } = useKeptFocus(request.isPending);
+  const form = useKeptFocus(request.isPending, wrong);
 
   function submit() {
     setWrong(email.trim() ? undefined : texts.pleaseEnterEmail);
     if (email.trim()) request.mutate();
-    else input.current?.focus();
   }
 
   return (
@@ -44,7 +39,6 @@ export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
       }}
     >
       <EmailField
-        ref={input}
         autoFocus
         value={email}
         error={wrong}

@@ -13,7 +13,7 @@ import classes from '../signed-out/form.module.css';
 import { useSignInState } from '../signed-out/navigation-state';
 import { SIGN_IN_TOAST } from '../signed-out/toast';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
-import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
+import { useKeptFocus } from '../signed-out/useKeptFocus';
 import { rejectedField, type NewPassword, resetCodeRequest, resetPassword, validationError } from './reset';
 
 const EMPTY: NewPassword = { otp: '', newPassword: '', confirmPassword: '' };
@@ -26,9 +26,6 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
   const [wrong, setWrong] = useState<FieldError<keyof NewPassword> | null>(null);
   const [isConfirmed, setConfirmed] = useState(false);
   const otp = useRef<InputRef>(null);
-  const newPassword = useRef<InputRef>(null);
-  const confirmPassword = useRef<InputRef>(null);
-  const fields = { otp, newPassword, confirmPassword };
 
   const reset = useMutation({
     mutationFn: () => resetPassword(email, typed),
@@ -44,14 +41,12 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
     onError: (error) => {
       dismissNotification(SIGN_IN_TOAST);
       notify({ type: 'error', message: failureText(failures().passwordReset, error), key: SIGN_IN_TOAST });
-      const rejected = rejectedField(error);
-      setWrong(rejected);
-      if (rejected) sendTo(() => focusAndSelect(fields[rejected.field].current));
+      setWrong(rejectedField(error));
     },
   });
   const resend = useCodeRequest(resetCodeRequest(email));
   const isPending = reset.isPending || resend.isPending;
-  const { form, sendTo } = useKeptFocus(isPending);
+  const form = useKeptFocus(isPending, wrong);
 
   const isMatch = typed.newPassword === typed.confirmPassword;
   const isComplete = typed.otp.length === CODE_LENGTH && typed.newPassword !== '' && isMatch;
@@ -67,9 +62,8 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
   function submit() {
     const invalid = validationError(typed);
     setWrong(invalid);
-    if (invalid) fields[invalid.field].current?.focus();
     // Navigates only if this form is still mounted when the response arrives.
-    else reset.mutate(undefined, { onSuccess: goToLogin });
+    if (!invalid) reset.mutate(undefined, { onSuccess: goToLogin });
   }
 
   function goToLogin() {
@@ -98,7 +92,6 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
         onChange={(digits) => change({ otp: digits })}
       />
       <PasswordField
-        ref={newPassword}
         label={texts.newPassword}
         name="new-password"
         autoComplete="new-password"
@@ -109,7 +102,6 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
         onChange={(password) => change({ newPassword: password })}
       />
       <PasswordField
-        ref={confirmPassword}
         label={texts.confirmPassword}
         name="confirm-password"
         autoComplete="new-password"
@@ -130,7 +122,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
         onBack={onBack}
         onResend={() => {
           change({ otp: '' });
-          sendTo(() => otp.current?.focus());
+          otp.current?.focus();
           resend.mutate();
         }}
       />

@@ -54,13 +54,12 @@ export function PersonalForm({ profile, typed, onType, onDone }: PersonalFormPro
       onDone();
     },
     onError: (error) => {
-      const field = refusedField(error, texts)?.field;
-      if (field === 'current_password' && !needsPassword) setPasswordMissing(true);
-      if (field) sendTo(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+      const isPassword = refusedField(error, texts)?.field === 'current_password';
+      if (isPassword && !needsPassword) setPasswordMissing(true);
     },
   });
-  const { form, sendTo } = useKeptFocus(save.isPending);
   const refused = refusedField(save.error, texts);
+  const form = useKeptFocus(save.isPending, refused && save.error);
 
   /** The server's answer about a field is about what was sent. */
   function forgetRefusal() {

@@ -1,6 +1,6 @@
 import { useSession } from 'mfe-kit';
 import { Button } from 'mfe-kit/ui';
-import { type ReactNode, type SubmitEvent, useLayoutEffect } from 'react';
+import type { ReactNode, SubmitEvent } from 'react';
 import { useKeptFocus } from '../signed-out/useKeptFocus';
 import { NotSaved } from './NotSaved';
 import { profileTexts } from './profile-texts';
@@ -34,12 +34,7 @@ export function WithPasswordForm({
 }: WithPasswordFormProps) {
   const texts = profileTexts();
   const { user } = useSession();
-  const { form } = useKeptFocus(change.isPending);
-
-  // Once the field can be focused: it is disabled while the server is asked.
-  useLayoutEffect(() => {
-    if (isFieldRefused) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [form, isFieldRefused, change.error]);
+  const form = useKeptFocus(change.isPending, isFieldRefused && change.error);
 
   return (
     <form

@@ -1,14 +1,12 @@
-import type { InputRef } from 'mfe-kit/ui';
 import { useLayoutEffect, useRef } from 'react';
 
 /**
- * Restores the focus of a form that is disabled while a request is pending: it returns to the field
- * that had it, or moves to the one chosen with `sendTo`. Focus outside the form is left alone.
+ * Keeps the focus of a form that is disabled while a request is pending: it returns to the element that had it, or goes
+ * to the field that is `wrong`, whose text the next keystroke replaces. Focus outside the form is left alone.
  */
-export function useKeptFocus(isPending: boolean) {
+export function useKeptFocus(isPending: boolean, wrong?: unknown) {
   const form = useRef<HTMLFormElement>(null);
   const last = useRef<HTMLElement>(null);
-  const due = useRef<() => void>(undefined);
 
   useLayoutEffect(() => {
     const remember = ({ target }: FocusEvent) => {
@@ -23,33 +21,16 @@ export function useKeptFocus(isPending: boolean) {
 
   useLayoutEffect(() => {
     if (isPending || !hasFocus(form.current)) return;
-    last.current?.focus();
-  }, [isPending]);
+    const field = wrong ? form.current?.querySelector<HTMLInputElement>('[aria-invalid="true"]') : null;
+    (field ?? last.current)?.focus();
+    field?.select();
+  }, [isPending, wrong]);
 
-  // After every render: the response may arrive before the form was ever rendered as disabled.
-  useLayoutEffect(() => {
-    if (isPending || !due.current) return;
-    if (hasFocus(form.current)) due.current();
-    due.current = undefined;
-  });
-
-  return {
-    form,
-    sendTo: (focus: () => void) => {
-      due.current = focus;
-    },
-  };
+  return form;
 }
 
-/** Returns whether the form has the focus, or no element has it because the focused one was disabled. */
+/** Returns whether the form has the focus, or what is around it, which gets it when the focused element is disabled. */
 function hasFocus(form: HTMLFormElement | null) {
   const { activeElement } = document;
-  return activeElement === document.body || form?.contains(activeElement) === true;
-}
-
-/** Focuses a field and selects its text, so that the next keystroke replaces it. */
-export function focusAndSelect(field: InputRef | null): void {
-  field?.focus();
-  // `setSelectionRange` does not work in an email field.
-  field?.select();
+  return form?.contains(activeElement) === true || activeElement?.contains(form) === true;
 }
