@@ -22,7 +22,7 @@ export function Gallery() {
           {ENTRIES.map((entry) => (
             <div key={entry}>
               <h2>{entry}</h2>
-              <ul>
+              <ul role="list">
                 {partsOf(entry).map(({ name }) => (
                   <li key={name}>
                     <a href={`#${name}`}>{name}</a>

@@ -130,7 +130,7 @@ export function PersonalForm({ profile, typed, onType, onDone }: PersonalFormPro
       </div>
       {save.isError && !refused ? <NotSaved sentence={texts.saveFailed} error={save.error} /> : null}
       {isEditing ? (
-        <div className={classes.actions}>
+        <div className="actions">
           <Button size="large" disabled={save.isPending} onClick={onDone}>
             {texts.cancel}
           </Button>

@@ -18,7 +18,6 @@ import { useEffect, useRef } from 'react';
 import { NotSaved } from './NotSaved';
 import { failureOf } from './profile';
 import { profileTexts } from './profile-texts';
-import classes from './ProfilePage.module.css';
 
 type Preferences = Schema<'Preferences'>;
 
@@ -73,7 +72,7 @@ function PreferencesForm({ kept }: { kept: Preferences }) {
       {save.isError && !isZoneRefused ? (
         <NotSaved sentence={texts.preferencesFailed} error={save.error} />
       ) : null}
-      <div className={classes.actions}>
+      <div className="actions">
         <Button type="primary" loading={save.isPending} onClick={() => save.mutate(value)}>
           {texts.savePreferences}
         </Button>

@@ -105,7 +105,7 @@ function SpecifiedProfile() {
                 </div>
               </div>
               {isEditing ? (
-                <div className={classes.actions}>
+                <div className="actions">
                   <Button size="large" onClick={() => setDraft(null)}>
                     Cancel
                   </Button>

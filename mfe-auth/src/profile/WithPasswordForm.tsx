@@ -49,7 +49,7 @@ export function WithPasswordForm({
       <input hidden readOnly name="email" autoComplete="username" value={user?.email} />
       {children}
       {change.error && !isFieldRefused ? <NotSaved sentence={failure} error={change.error} /> : null}
-      <div className={classes.actions}>
+      <div className="actions">
         <Button disabled={change.isPending} onClick={onClose}>
           {texts.cancel}
         </Button>

@@ -14,7 +14,7 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
   const texts = loansTexts();
   if (activities.length === 0) return <EmptyState title={texts.noRecentActivity} />;
   return (
-    <ul className={classes.feed}>
+    <ul className={classes.feed} role="list">
       {activities.map(({ type, loanId, customerName, amount, date, errorMessage }) => {
         const { label, icon, tone } = KINDS[type];
         return (

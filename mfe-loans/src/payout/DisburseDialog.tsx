@@ -114,7 +114,7 @@ export function DisburseDialog({
               </Note>
             </div>
           )}
-          <div className={classes.actions}>
+          <div className={`actions ${classes.actions}`}>
             <Button ref={cancel} onClick={onClose}>
               {texts.cancel}
             </Button>
@@ -150,7 +150,7 @@ export function DisburseDialog({
               <Refusal text={error ? failureText(failures().payout, error) : (payout?.errorMessage ?? '')} />
             </Note>
           </div>
-          <div className={classes.actions}>
+          <div className={`actions ${classes.actions}`}>
             <Button onClick={onClose}>{texts.close}</Button>
             <Button
               ref={tryAgain}

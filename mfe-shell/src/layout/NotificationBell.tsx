@@ -23,7 +23,7 @@ function SampleBell() {
     >
       {() => (
         <>
-          <ul>
+          <ul role="list">
             {SAMPLES.map(({ title, text }) => (
               <li key={title}>
                 <strong>{title}</strong>

@@ -4,7 +4,6 @@ import { useEffect, useState } from 'react';
 import { useBlocker } from 'react-router';
 import { leaving } from '../navigation/leaving';
 import { settingsTexts } from './settings-texts';
-import classes from './SettingsPage.module.css';
 
 /**
  * Asks before changes that are not saved are lost, by going elsewhere or by signing out; the browser asks where it closes
@@ -53,7 +52,7 @@ export function LeaveDialog({ isChanged }: { isChanged: boolean }) {
       footer={null}
     >
       <p>{texts.leaveText}</p>
-      <div className={classes.actions}>
+      <div className="actions">
         <Button onClick={stay}>{texts.stay}</Button>
         <Button type="primary" onClick={discard}>
           {texts.discard}

@@ -24,7 +24,7 @@ export default function OverridePanel({ onClose }: { onClose: () => void }) {
             ? 'This tab loads these builds instead of the live ones.'
             : 'This tab loads the live builds.'}
         </p>
-        <ul className={classes.overrides}>
+        <ul className={classes.overrides} role="list">
           {kept.map(([name, place]) => (
             <li key={name}>
               <span>
@@ -38,7 +38,7 @@ export default function OverridePanel({ onClose }: { onClose: () => void }) {
           ))}
         </ul>
         {list ? <AddForm list={list} /> : null}
-        <div className={classes.acts}>
+        <div className="actions">
           {kept.length > 1 ? <Button onClick={() => end(...Object.keys(overrides()))}>End all</Button> : null}
           <Button onClick={onClose}>Close</Button>
         </div>
