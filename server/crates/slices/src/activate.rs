@@ -57,10 +57,7 @@ async fn change(
             let before = locked(connection, &bundled, &name).await?.existing()?;
             let version = version.or_else(|| before.previous.clone()).ok_or(SliceRefusal::NoPreviousBuild)?;
             roll_out::refuse_unless_seen(&before, seen.as_ref(), &version)?;
-            let build = before.build(&version).ok_or_else(|| SliceRefusal::BuildNotFound {
-                name: before.name.clone(),
-                version: version.to_string(),
-            })?;
+            let build = before.existing_build(&version)?;
             if before.live.as_ref() == Some(&version) {
                 return Ok((before, None));
             }

@@ -120,8 +120,8 @@ impl Author for Operator {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PublishQuery {
-    by: Option<String>,
+pub(super) struct PublishQuery {
+    pub by: Option<String>,
     #[serde(default)]
     hold: bool,
     #[serde(default)]
@@ -132,30 +132,28 @@ struct PublishQuery {
     watch: bool,
 }
 
+impl PublishQuery {
+    pub fn publication(&self) -> Result<Publication, Failure> {
+        let Self { hold, force, percent, watch, .. } = *self;
+        let share = Share::from_request(percent, self.plan.as_deref())?;
+        if hold && share.is_some() {
+            let text = "A build that is held goes to nobody: give no percentage";
+            return Err(Failure::BadValue(text.to_owned()));
+        }
+        Ok(Publication { hold, share, is_watched: watch, force })
+    }
+}
+
 async fn publish(
     slices: Slices,
     trail: Trail,
-    Query(PublishQuery { by, hold, force, percent, plan, watch }): Query<PublishQuery>,
+    Query(query): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
-    let mark = Operator { trail, by }.mark(&slices)?;
-    let publication = publication(hold, force, percent, plan.as_deref(), watch)?;
+    let publication = query.publication()?;
+    let mark = Operator { trail, by: query.by }.mark(&slices)?;
     let build = receive(&slices, request).await?;
     publish_received(&slices, build, publication, mark).await
-}
-
-pub(super) fn publication(
-    hold: bool,
-    force: bool,
-    percent: Option<u8>,
-    plan: Option<&str>,
-    is_watched: bool,
-) -> Result<Publication, Failure> {
-    let share = Share::from_request(percent, plan)?;
-    if hold && share.is_some() {
-        return Err(Failure::BadValue("A build that is held goes to nobody: give no percentage".to_owned()));
-    }
-    Ok(Publication { hold, share, is_watched, force })
 }
 
 /// Publishes a build that was received. The status says whether it is new.

@@ -79,8 +79,6 @@ pub struct Build {
     pub version: Version,
     /// The range of mfe-kit versions that it was built for; for a build of the shell, the version that it has.
     pub shell: String,
-    /// The libraries of the shell that it uses; none for a build of the shell.
-    pub(super) libraries: Vec<Library>,
     /// The subresource integrity of its manifest, as browsers check it; for a build of the shell, that of its page.
     pub integrity: String,
     pub brings: Brings,
@@ -182,7 +180,6 @@ impl Build {
             name,
             version,
             shell: kit.required_version.clone(),
-            libraries: manifest.shared,
             integrity: integrity_of(bytes),
             brings: manifest.brings,
             as_shell: None,

@@ -107,7 +107,8 @@ async fn store(
         let is_wanted = bundled.sandbox_id.is_some() && !publication.hold;
         if is_wanted && before.live.as_ref() != Some(&version) {
             // `main` has the build.
-            build.check_fits(publication.force, connection, bundled).await?;
+            let existing = before.existing_build(&version)?;
+            existing.check_fits(&name, publication.force, connection, bundled).await?;
             let (activated, live_before) = (SliceAction::Activated, before.live.as_ref());
             set_live(connection, &name, Some(&version)).await?;
             trail::add(connection, mark, activated, &name, Some(&version), live_before, None).await?;
@@ -119,11 +120,13 @@ async fn store(
         roll_out::refuse_during(&before)?;
     }
     check_removed(connection, &build).await?;
-    build.check_fits(publication.force || publication.hold, connection, bundled).await?;
     if bundled.sandbox_id.is_some() {
         sandbox_bound::make_room(connection, &before, &build, mark.at).await?;
     }
     insert(connection, build, compressed, &mark).await?;
+    let stored = read_one(connection, bundled, &name).await?;
+    let is_forced = publication.force || publication.hold;
+    stored.existing_build(&version)?.check_fits(&name, is_forced, connection, bundled).await?;
     if let Some(share) = &publication.share {
         roll_out::begin(connection, bundled, &name, &version, share, publication.is_watched, mark).await?;
         return Ok((read_one(connection, bundled, &name).await?, Some(SliceAction::Published)));

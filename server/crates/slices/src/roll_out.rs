@@ -105,10 +105,7 @@ pub(super) async fn begin(
 ) -> Result<bool, Failure> {
     refuse_for_everybody(bundled, name)?;
     let before = read_one(connection, bundled, name).await?.existing()?;
-    let build = before.build(version).ok_or_else(|| SliceRefusal::BuildNotFound {
-        name: before.name.clone(),
-        version: version.to_string(),
-    })?;
+    let build = before.existing_build(version)?;
     if before.live.as_ref() == Some(version) {
         return Err(SliceRefusal::AlreadyLive { name: before.name, version: version.to_string() }.into());
     }
@@ -237,8 +234,7 @@ pub(super) async fn go_live(
     mark: Mark,
 ) -> Result<(), Failure> {
     let Rollout { version, .. } = running(before)?;
-    let build = before.build(version).ok_or_else(|| SliceRefusal::NoRollout(before.name.clone()))?;
-    build.check_fits(name, false, connection, bundled).await?;
+    before.existing_build(version)?.check_fits(name, false, connection, bundled).await?;
     rollout::delete(connection, name).await?;
     watched::went_live(connection, name, version, mark.at).await?;
     let live = before.live.as_ref();

@@ -45,7 +45,6 @@ pub fn check(files: BTreeMap<String, Vec<u8>>) -> Result<Build, Failure> {
         name: SliceName::of_shell(),
         version: shell.version.clone(),
         shell: shell.kit.to_string(),
-        libraries: Vec::new(),
         integrity: integrity_of(page),
         brings,
         digest: digest(&files),

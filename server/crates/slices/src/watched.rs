@@ -67,7 +67,7 @@ pub(super) async fn begin_rollout(
 }
 
 /// Watches a build that goes live for everybody; ends the watch of the slice unless it `is_watched` and there is an
-/// earlier build to go back to. Returns `false` if there was nothing to change.
+/// earlier build to go back to.
 pub(super) async fn begin_live(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -76,13 +76,14 @@ pub(super) async fn begin_live(
     against: Option<&Version>,
     is_watched: bool,
     mark: &Mark,
-) -> Result<bool, Failure> {
+) -> Result<(), Failure> {
     match against {
         // Builds in other sandboxes are not watched, nor the shell: pages report what slices do.
-        _ if is_watched && (bundled.sandbox_id.is_some() || name.is_shell()) => Ok(false),
-        Some(_) if is_watched => begin(connection, name, version, against, mark, Some(mark.at)).await,
-        _ => end(connection, name).await,
-    }
+        _ if is_watched && (bundled.sandbox_id.is_some() || name.is_shell()) => return Ok(()),
+        Some(_) if is_watched => begin(connection, name, version, against, mark, Some(mark.at)).await?,
+        _ => end(connection, name).await?,
+    };
+    Ok(())
 }
 
 async fn begin(

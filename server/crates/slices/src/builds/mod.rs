@@ -113,6 +113,12 @@ impl SliceBuilds {
         self.builds.iter().find(|build| build.version == *version)
     }
 
+    /// Like [`Self::build`], for a build that must exist.
+    pub(super) fn existing_build(&self, version: &Version) -> Result<&SliceBuild, Failure> {
+        let (name, version_text) = (self.name.clone(), version.to_string());
+        self.build(version).ok_or_else(|| SliceRefusal::BuildNotFound { name, version: version_text }.into())
+    }
+
     /// The version for the browsers of `bucket`, and the version that they load when it fails.
     pub fn of_bucket(&self, bucket: Bucket) -> (Option<&Version>, Option<&Version>) {
         let gets = |rollout: &&Rollout| bucket.gets(&self.name, &rollout.version, rollout.percent);

@@ -1,23 +1,20 @@
 //! The API to deploy a slice with its own token, at the portal's address: the console's listener is not
 //! public.
 
+use super::{DeployToken, redeem};
+use crate::{
+    api::{Author, PublishQuery, changes, publish_received, receive},
+    build::SliceName,
+    builds::SliceBuilds,
+    of_world::Slices,
+    refusal::SliceRefusal,
+    trail::Mark,
+};
 use axum::{
     Json as Answer, Router,
     extract::{FromRequestParts, Request},
     http::{Method, StatusCode, request::Parts},
     routing::post,
-};
-use serde::Deserialize;
-
-use super::{DeployToken, redeem};
-use crate::{
-    api::{Author, changes, publication, publish_received, receive},
-    build::SliceName,
-    builds::SliceBuilds,
-    of_world::Slices,
-    refusal::SliceRefusal,
-    roll_out::yes,
-    trail::Mark,
 };
 use base::{clock::UnixMillis, error::Failure};
 use lending::{
@@ -116,26 +113,16 @@ impl Author for Deployer {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PublishQuery {
-    #[serde(default)]
-    hold: bool,
-    #[serde(default)]
-    force: bool,
-    percent: Option<u8>,
-    plan: Option<String>,
-    #[serde(default = "yes")]
-    watch: bool,
-}
-
 async fn publish(
     slices: Slices,
     deployer: Deployer,
-    Query(PublishQuery { hold, force, percent, plan, watch }): Query<PublishQuery>,
+    Query(query): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
-    let publication = publication(hold, force, percent, plan.as_deref(), watch)?;
+    if query.by.is_some() {
+        return Err(Failure::BadParameter("`by` is the name of the deploy token".to_owned()));
+    }
+    let publication = query.publication()?;
     let build = receive(&slices, request).await?;
     deployer.slice(&slices, build.name.as_str()).await?;
     let mark = deployer.mark(&slices)?;
