@@ -112,17 +112,12 @@ impl Known {
         now.since(state.stored_at) >= precision
     }
 
-    /// Takes the use that is to be stored: the calls since the last time, and when work is due.
-    pub fn take_use(&self, now: UnixMillis, due_at: Due) -> Use {
+    /// Takes the use that is to be stored: the calls since the last time, and when background work is due.
+    pub fn take_use(&self, now: UnixMillis, due_at: Option<UnixMillis>) -> Use {
         let mut state = self.state.lock();
         let new_calls = std::mem::take(&mut state.new_calls);
         state.stored_calls += new_calls;
         state.stored_at = now;
-        let due_at = match due_at {
-            Due::Nothing => None,
-            Due::At(at) => Some(at),
-            Due::WhileOpen => Some(now.plus(TAKE_OVER)),
-        };
         Use { id: self.record.id.clone(), last_used_at: state.last_used_at, new_calls, due_at }
     }
 
@@ -175,15 +170,6 @@ impl Known {
     pub fn keep(&self, kept: Kept) {
         self.state.lock().kept = Some(kept);
     }
-}
-
-/// When background work is due in a sandbox.
-#[derive(Clone, Copy, Debug)]
-pub enum Due {
-    Nothing,
-    At(UnixMillis),
-    /// This server does the work, as long as it runs.
-    WhileOpen,
 }
 
 impl OpenSandbox {

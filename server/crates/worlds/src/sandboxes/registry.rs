@@ -13,7 +13,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{
     Name, Record, Sandbox, SandboxRefusal, Sandboxes, Server,
-    known::{Due, Known, OpenSandbox},
+    known::{Known, OpenSandbox, TAKE_OVER},
     open_files::max_open,
     records::{self, Use},
 };
@@ -141,7 +141,7 @@ impl Sandboxes {
             Sandbox::open_another(server, record, database, known.take_kept()).await
         };
         // If this process dies, another one must know that there may be work to do.
-        let (sandbox, stored) = tokio::join!(opening, self.store_use(known, Due::WhileOpen));
+        let (sandbox, stored) = tokio::join!(opening, self.store_open(known));
         let sandbox = sandbox?;
         stored?;
         known.opened();
@@ -226,11 +226,7 @@ impl Sandboxes {
         known.keep(sandbox.kept());
         sandbox.close_alone().await;
         tracing::debug!(sandbox = known.record.name.as_str(), "sandbox.closed");
-        let due = match due? {
-            Some(wait) => Due::At(now.plus(wait)),
-            None => Due::Nothing,
-        };
-        self.store_use(known, due).await
+        self.store_uses(vec![known.take_use(now, due?.map(|wait| now.plus(wait)))]).await
     }
 
     /// Closes all sandboxes, for a shutdown.
@@ -246,15 +242,17 @@ impl Sandboxes {
         if let Some(OpenSandbox { sandbox, .. }) = open {
             sandbox.tasks.end(timeout).await;
             sandbox.close_alone().await;
-            let now = Due::At(self.clock.unset_now());
-            if let Err(failure) = self.store_use(&known, now).await {
+            let now = self.clock.unset_now();
+            if let Err(failure) = self.store_uses(vec![known.take_use(now, Some(now))]).await {
                 tracing::warn!(?failure, "sandbox.use_not_stored");
             }
         }
     }
 
-    pub(super) async fn store_use(&self, known: &Known, due: Due) -> Result<(), Failure> {
-        self.store_uses(vec![known.take_use(self.clock.unset_now(), due)]).await
+    /// Stores the use of a sandbox that is open here: this server does its work, as long as it runs.
+    pub(super) async fn store_open(&self, known: &Known) -> Result<(), Failure> {
+        let now = self.clock.unset_now();
+        self.store_uses(vec![known.take_use(now, Some(now.plus(TAKE_OVER)))]).await
     }
 
     /// Stores what [`Known::take_use`] returned, in one transaction.

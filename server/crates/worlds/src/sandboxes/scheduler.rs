@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     IDLE_TIMEOUT, Record, Sandbox, SandboxRefusal, Sandboxes, Server,
-    known::{Due, Known, TAKE_OVER},
+    known::{Known, TAKE_OVER},
     records,
 };
 use crate::retention;
@@ -74,7 +74,7 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
     }
     let open = sandboxes.open_ones();
     let used = open.iter().filter(|known| known.has_use_to_store(now));
-    sandboxes.store_uses(used.map(|known| known.take_use(now, Due::WhileOpen)).collect()).await?;
+    sandboxes.store_uses(used.map(|known| known.take_use(now, Some(now.plus(TAKE_OVER)))).collect()).await?;
     for known in open {
         sandboxes.look_after(&known, now).await?;
     }
@@ -121,7 +121,7 @@ impl Sandboxes {
                 }
             } else {
                 // The sandbox was used since its use was stored.
-                self.store_use(&known, Due::WhileOpen).await?;
+                self.store_open(&known).await?;
             }
         }
         Ok(())
