@@ -180,14 +180,15 @@ impl Server {
         if (200..300).contains(&status) {
             return Ok((status, body));
         }
-        if body["code"] == "not_found" && !self.is_deploy_token {
-            bail!(
+        match (body["code"].as_str(), body["error"].as_str()) {
+            (Some("not_found"), _) if !self.is_deploy_token => bail!(
                 "{address} is not the address of a console; by default it is the portal's with the next port"
-            );
-        }
-        match body["error"].as_str() {
-            Some(sentence) => bail!("{sentence}"),
-            None => bail!("{address} answered {status} and is not a Mkopo service"),
+            ),
+            (Some("no_console_token"), _) => {
+                bail!("{address} does not accept this token; give the operator's console token as --token")
+            }
+            (_, Some(sentence)) => bail!("{sentence}"),
+            (_, None) => bail!("{address} answered {status} and is not a Mkopo service"),
         }
     }
 }

@@ -6,7 +6,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::{
-    server::{Body, ServerArguments, given},
+    server::{Body, ServerArguments, given, part},
     terminal::{self, elements, print_list},
 };
 use console::stories::{BadFile, read_file};
@@ -89,7 +89,7 @@ pub fn run(command: StoryCommand) -> anyhow::Result<()> {
             print_list(&all, json, elements(&all).map(row))?;
         }
         StoryCommand::Revoke { server, id } => {
-            server.open(None)?.console("DELETE", &format!("/story-links/{id}"), Body::Empty)?;
+            server.open(None)?.console("DELETE", &format!("/story-links/{}", part(&id)), Body::Empty)?;
             writeln!(out, "The link is revoked.")?;
         }
     }

@@ -901,6 +901,15 @@ fn the_address_of_a_portal_is_not_that_of_its_console() {
     assert_snapshot!(error_line(&output).replace(&address, "[address]"), @"mkopo: http://[address] is not the address of a console; by default it is the portal's with the next port");
 }
 
+#[tokio::test]
+async fn a_command_with_a_wrong_token_says_so() {
+    let server = TestApp::start().await.serve(Listener::Console).await;
+    let mut command = mkopo();
+    command.args(["user", "list", "--token", "another-token-of-a-test", "--server", &server]);
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    assert_snapshot!(error_line(&output).replace(&server, "[server]"), @"mkopo: [server] does not accept this token; give the operator's console token as --token");
+}
+
 #[test]
 fn https_to_a_plain_port_says_so() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -438,6 +438,8 @@ async fn the_command_makes_lists_and_revokes_links() {
     let listed = run(&["story", "links"]).await;
     let id = listed.split('\t').next().unwrap();
     assert!(listed.contains("\trefused\t1 of 2\t") && listed.ends_with("\topen\n"), "{listed}");
+    let unknown = command_line::command(&app, &["story", "revoke", "a b/c"]).await;
+    assert_eq!(command_line::error_line(&unknown), "mkopo: There is no such link.");
     run(&["story", "revoke", id]).await;
     assert!(run(&["story", "links"]).await.ends_with("\trevoked\n"));
     assert_eq!(link.press().await.status, 410);
