@@ -328,3 +328,21 @@ async fn each_field_for_a_number_is_drawn_with_one_or_empty() {
     }
     assert!(fields >= 4, "{fields}");
 }
+
+/// PostgreSQL can't store it.
+#[tokio::test]
+async fn the_character_nul_is_left_out_of_what_is_typed_and_nothing_is_at_a_path_with_it() {
+    let (app, browser) = Browser::start().await;
+    for path in ["/faults/%00", "/story-links/%00", "/deploy-tokens/%00/ci", "/deploy-tokens/mfe-loans/%00"] {
+        assert_eq!(app.console(Method::DELETE, path, None).await.kind(), "404 not_found", "{path}");
+    }
+    for page in ["/console/events?who=%00", "/console/outbox?to=%00"] {
+        browser.read(page).await;
+    }
+    browser.done("/console/loans", "approve", &[("loan_id", "LN-\0NUL"), ("purpose", "\0Seed")]).await;
+    let pending = app.sign_in("agent").await.pending().await;
+    let approved = pending.iter().find(|loan| loan["loan_id"] == "LN-NUL").unwrap();
+    assert_eq!(approved["purpose"], "Seed");
+    let revoked = browser.send("/console/sandboxes", "revoke", &[("id", "\0")]).await;
+    assert_eq!(revoked.status, 404);
+}

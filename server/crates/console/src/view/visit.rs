@@ -33,9 +33,10 @@ pub fn shown_name(name: &str) -> String {
 pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// Parses `application/x-www-form-urlencoded`.
+    /// Parses `application/x-www-form-urlencoded`, without NUL characters, which PostgreSQL can't store.
     pub fn parse(bytes: &[u8]) -> Self {
-        Self(form_urlencoded::parse(bytes).into_owned().collect())
+        let fields = form_urlencoded::parse(bytes);
+        Self(fields.map(|(name, value)| (name.into_owned(), value.replace('\0', ""))).collect())
     }
 
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
