@@ -11,7 +11,7 @@ use axum::{
     response::IntoResponse,
 };
 use futures::FutureExt;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::{Instrument, Span};
@@ -27,8 +27,8 @@ use worlds::sandboxes::{InUse, Sandbox, not_found_page};
 /// Maximum size of a request body, in bytes.
 pub const BODY_LIMIT: usize = 64 * 1024;
 const TOO_LARGE: Failure = Failure::BodyTooLarge("64 KiB");
-/// Maximum number of bytes of a larger body that are read and discarded, so that a client that is still
-/// sending receives the failure.
+/// Maximum number of bytes left of a body that are read and discarded, so that a client that is still sending receives
+/// the answer.
 const MAX_DISCARDED: usize = 1024 * 1024;
 /// The same of a body that its handler reads: as much as the largest archive of a build.
 const MAX_DISCARDED_OF_STREAM: usize = archive::MAX_RECEIVED;
@@ -303,7 +303,7 @@ async fn receive(request: Request, is_streamed: bool, next: Next) -> Response<Bo
         refused.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static(IDENTITY));
         return refused;
     } else {
-        match tokio::time::timeout(BODY_TIMEOUT, read(&parts.headers, body)).await {
+        match tokio::time::timeout(BODY_TIMEOUT, read(body)).await {
             Ok(Ok(bytes)) => Body::from(bytes),
             Ok(Err(failure)) => return failure.into_response(),
             Err(_) => return Failure::BodyTooSlow.into_response(),
@@ -316,32 +316,17 @@ async fn receive(request: Request, is_streamed: bool, next: Next) -> Response<Bo
     }
 }
 
-async fn read(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {
-    let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if declared.is_some_and(|length: u64| length > MAX_DISCARDED as u64)
-        || headers.contains_key(header::EXPECT) && declared.is_some_and(|length| length > BODY_LIMIT as u64)
-    {
+/// Reads a body up to [`BODY_LIMIT`]. What is left of a larger one is discarded after the answer ([`Unread::finish`]).
+async fn read(body: Body) -> Result<Bytes, Failure> {
+    // Not asked for if the client waits to be told to send it.
+    if body.size_hint().lower() > BODY_LIMIT as u64 {
         return Err(TOO_LARGE);
     }
-    let mut bytes = Vec::new();
-    let mut discarded = 0;
-    while let Some(frame) = body.frame().await {
-        let frame =
-            frame.map_err(|_| Failure::MalformedJson("it could not be read completely".to_owned()))?;
-        let Ok(data) = frame.into_data() else { continue };
-        if bytes.len() + data.len() <= BODY_LIMIT && discarded == 0 {
-            bytes.extend_from_slice(&data);
-        } else {
-            discarded += data.len();
-            if discarded > MAX_DISCARDED {
-                break;
-            }
-        }
-    }
-    if discarded > 0 {
-        return Err(TOO_LARGE);
-    }
-    let bytes = Bytes::from(bytes);
+    let read = Limited::new(body, BODY_LIMIT).collect().await.map_err(|error| {
+        let broken = || Failure::MalformedJson("it could not be read completely".to_owned());
+        if error.is::<LengthLimitError>() { TOO_LARGE } else { broken() }
+    });
+    let bytes = read?.to_bytes();
     Ok(if bytes.starts_with(BYTE_ORDER_MARK) { bytes.slice(BYTE_ORDER_MARK.len()..) } else { bytes })
 }
 
