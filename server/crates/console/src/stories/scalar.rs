@@ -33,24 +33,13 @@ impl<'de, T: Scalar> Deserialize<'de> for Checked<T> {
                 f.write_str("a text or a number")
             }
 
+            // YAML's own text of the value, whatever its type.
             fn visit_str<E: Error>(self, text: &str) -> Result<Checked<T>, E> {
                 T::read(text).map(Checked).map_err(E::custom)
             }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Checked<T>, E> {
-                self.visit_str(&number.to_string())
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Checked<T>, E> {
-                self.visit_str(&number.to_string())
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Checked<T>, E> {
-                self.visit_str(&number.to_string())
-            }
         }
 
-        deserializer.deserialize_any(Reader(PhantomData))
+        deserializer.deserialize_str(Reader(PhantomData))
     }
 }
 
