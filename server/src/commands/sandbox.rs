@@ -12,7 +12,7 @@ use super::{
     terminal::{elements, print_list, text},
 };
 use console::stories::read_file;
-use lending::demo::Recording;
+use lending::demo::{DemoData, Recording};
 use worlds::sandboxes::Name;
 
 /// The arguments of `mkopo sandbox`.
@@ -81,7 +81,8 @@ pub fn run(settings: SandboxSettings) -> anyhow::Result<()> {
     let server = settings.server.open(None)?;
     match settings.command {
         SandboxCommand::Add(add) => {
-            print_made(&server.console("POST", "/sandboxes", Body::Json(add.body()?))?)
+            let made = server.console("POST", "/sandboxes", Body::Json(add.body()?))?;
+            Ok(writeln!(std::io::stdout(), "{made:#}")?)
         }
         SandboxCommand::List { json } => print_all(&server.console("GET", "/sandboxes", Body::Empty)?, json),
         SandboxCommand::Remove { name } => {
@@ -93,12 +94,10 @@ pub fn run(settings: SandboxSettings) -> anyhow::Result<()> {
 
 impl AddSandbox {
     fn body(&self) -> anyhow::Result<Value> {
-        let seed = self.seed.as_deref();
-        let seed = seed.map(|seed| seed.parse::<u32>().map_or_else(|_| json!(seed), |seed| json!(seed)));
         let recording = self.from.as_deref().map(Recording::read).transpose()?;
         Ok(given(json!({
             "name": self.name,
-            "seed": seed,
+            "seed": self.seed.as_deref().map(DemoData::seed_of_text),
             "now": self.now,
             "expires_in": self.expires_in,
             "frozen": self.frozen.then_some(true),
@@ -115,14 +114,6 @@ fn story(given: &str) -> anyhow::Result<Value> {
         return Ok(json!(given));
     }
     Ok(yaml_serde::from_str(&read_file(path)?.text)?)
-}
-
-/// Prints the fields of a new sandbox, as in the API.
-fn print_made(made: &Value) -> anyhow::Result<()> {
-    let fields = ["name", "url", "console_url", "token", "created_at", "expires_at"];
-    let shown: serde_json::Map<String, Value> =
-        fields.iter().map(|field| ((*field).to_owned(), made[*field].clone())).collect();
-    Ok(writeln!(std::io::stdout(), "{:#}", Value::Object(shown))?)
 }
 
 fn print_all(all: &Value, is_json: bool) -> anyhow::Result<()> {
