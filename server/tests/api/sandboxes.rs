@@ -14,9 +14,7 @@ use crate::{
     browser::{Browser, cookie_of, csrf, get, html, post, words},
     command_line::{self, printed},
     slices,
-    test_app::{
-        Answer, CONSOLE_TOKEN, NOON, TestApp, account, column, request, wait_until, waiting, with_headers,
-    },
+    test_app::{Answer, CONSOLE_TOKEN, NOON, TestApp, column, request, wait_until, waiting, with_headers},
 };
 
 /// A round of the scheduler.
@@ -445,18 +443,6 @@ async fn sandboxes_survive_a_restart() {
     let (agent, one) = (app.given("pr-12", "").with(agent.token()), app.given("pr-12", &one.console_token));
     assert_eq!(agent.pending().await.len(), 24);
     assert_eq!(one.console(Method::GET, "/outbox", None).await.status, 200);
-}
-
-#[tokio::test]
-async fn outside_demo_mode_a_sandbox_is_empty_and_has_the_tools_of_a_demo() {
-    let app = TestApp::start_with(&["--demo", "false", "--sandboxes", "5"]).await;
-    let one = app.make_sandbox(json!({})).await;
-    assert_eq!(app.console(Method::GET, "/outbox", None).await.status, 403);
-    assert_eq!(one.console(Method::GET, "/outbox", None).await.status, 200);
-    assert_eq!(one.read_console("/staff").await, json!([]));
-    assert_eq!(one.console(Method::POST, "/staff", account("agent@mkopo.test")).await.status, 201);
-    let agent = one.sign_in("agent").await;
-    assert!(agent.pending().await.is_empty());
 }
 
 /// The agent of a sandbox, who has made one payout, whose answer is lost.

@@ -4,7 +4,6 @@ use std::iter::repeat_n;
 
 use axum::http::Method;
 use futures::future::join_all;
-use lending::demo;
 use serde_json::{Value, json};
 
 use crate::test_app::{TestApp, account, disbursement_of, payout_path, waiting};
@@ -107,9 +106,9 @@ async fn outside_demo_mode_there_are_no_sandboxes_by_default_and_allowed_ones_ar
 
     let app = app.restart_with(&["--demo", "false", "--sandboxes", "2"]).await;
     let (bare, seeded) = (app.make_sandbox(json!({})).await, app.make_sandbox(json!({"seed": 1})).await);
-    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
-    let login = bare.post("/api/v1/auth/login", credentials).await;
-    assert_eq!(login.failure().1, "user_not_found", "without a seed it has no accounts");
+    assert_eq!(bare.read_console("/staff").await, json!([]), "without a seed it has no accounts");
+    bare.set_console(Method::POST, "/staff", account("grace@mkopo.test")).await;
+    assert!(bare.sign_in("grace").await.pending().await.is_empty(), "and no loans");
     seeded.sign_in("agent").await;
     for given in [&bare, &seeded] {
         given.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
