@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{Router, handler::Handler, http::Method, middleware, routing::any};
+use axum::{Router, handler::Handler, middleware, routing::any};
 use tower_http::cors::CorsLayer;
 
 use crate::{
@@ -55,15 +55,7 @@ fn console_router(sandbox: Sandbox, stories: Arc<Stories>) -> Router {
 }
 
 fn behind_edge(main: Sandbox, cross_origin: Option<CorsLayer>, routes: Router) -> Router {
-    routes.layer(middleware::from_fn_with_state(Edge { main, cross_origin, streams_body }, edge::answer))
-}
-
-/// Returns whether a handler reads the request's body itself, or answers without it. Only this module knows
-/// where those calls are mounted.
-fn streams_body(method: &Method, path: &str) -> bool {
-    path.strip_prefix(console::CALLS).is_some_and(|call| {
-        slices::api::uploads_build(method, call) || console::sandboxes::api::takes_recording(method, call)
-    }) || slices::deploy::api::uploads_build(method, path)
+    routes.layer(middleware::from_fn_with_state(Edge { main, cross_origin }, edge::answer))
 }
 
 /// The calls of the contract. Access is decided here and nowhere else: the sign-in calls and the

@@ -50,6 +50,10 @@ const IDENTITY: &str = "identity";
 /// skip it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// The paths of the calls with POST whose handlers read the body themselves, once the caller is authenticated: it may be
+/// above [`BODY_LIMIT`].
+const STREAMED: [&str; 3] = ["/console/api/sandboxes", "/console/api/slices", "/deploy/slices"];
+
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The configuration of the edge of a listener.
@@ -59,16 +63,13 @@ pub struct Edge {
     pub main: Sandbox,
     /// Lets pages of other origins read answers, those that the edge refuses, too.
     pub cross_origin: Option<CorsLayer>,
-    /// Returns `true` if a request may have a body above [`BODY_LIMIT`]. Its handler reads the body itself, once the
-    /// caller is authenticated.
-    pub streams_body: fn(&Method, &str) -> bool,
 }
 
 /// Assigns the request id, reads the body, logs and counts the call, writes failure bodies, and sets
 /// the headers that every response has. A single layer does all of it, because each layer clones
 /// the layers inside it for every call.
 pub async fn answer(
-    State(Edge { main, cross_origin, streams_body }): State<Edge>,
+    State(Edge { main, cross_origin }): State<Edge>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
@@ -76,7 +77,7 @@ pub async fn answer(
     let found = main.server.sandboxes.of_request(&main, &parts).await;
     let sandbox = found.as_ref().map_or(&main, |in_use| &in_use.sandbox).clone();
     sandbox.serve(&mut parts.extensions);
-    let is_streamed = streams_body(&parts.method, parts.uri.path());
+    let is_streamed = parts.method == Method::POST && STREAMED.contains(&parts.uri.path());
     let (body, unread) = Unread::of(&parts.headers, body, is_streamed);
     let mut request = Request::from_parts(parts, body);
     let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now());

@@ -38,7 +38,7 @@ pub mod data;
 // The sandbox's clock.
 mod clock;
 // The sandboxes of the deployment.
-pub mod sandboxes;
+mod sandboxes;
 // Stories that sandboxes tell, and their files.
 pub mod stories;
 // The builds of slices and which of them are live.
@@ -65,9 +65,6 @@ use self::{
 use ::slices::api as slice_calls;
 use base::error::Failure;
 use worlds::sandboxes::sync;
-
-/// The path of the console's API.
-pub const CALLS: &str = "/console/api";
 
 /// Everything under `/console`. Only the pages' assets are public; unknown paths need the token too.
 pub fn routes(stories: Arc<Stories>) -> Router {

@@ -8,7 +8,7 @@ use std::{
 use axum::{
     Json as Answer, Router,
     extract::{FromRequestParts, Request},
-    http::{Method, StatusCode, request::Parts},
+    http::{StatusCode, request::Parts},
     routing::{delete, get, post},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -55,12 +55,6 @@ pub(super) fn changes<A: Author>(builds: &str) -> Router {
         .route(&format!("{builds}/{{name}}/hold"), post(rollout(Change::Hold)))
         .route(&format!("{builds}/{{name}}/promote"), post(rollout(Change::Promote)))
         .route(&format!("{builds}/{{name}}/abort"), post(rollout(Change::Abort)))
-}
-
-/// Returns `true` if a call under the console's API uploads a build. Its body may exceed the usual limit
-/// and is read by its handler, once the caller is authenticated.
-pub fn uploads_build(method: &Method, call: &str) -> bool {
-    method == Method::POST && call == BUILDS
 }
 
 #[derive(Serialize)]

@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    Extension, Json as Answer, Router,
-    extract::DefaultBodyLimit,
-    http::{Method, StatusCode},
-    middleware,
-    routing::get,
+    Extension, Json as Answer, Router, extract::DefaultBodyLimit, http::StatusCode, middleware, routing::get,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,11 +22,6 @@ use web::extract::{LARGE_BODY, Object, Optional, Path};
 use worlds::sandboxes::{
     EXPIRES_IN, LONGEST_EXPIRY, Listed, Made, Name, SHORTEST_EXPIRY, Sandbox, Sandboxes, Wish, hide_when_off,
 };
-
-/// Returns `true` if a call, relative to the console's API, may have a large body with a recording.
-pub fn takes_recording(method: &Method, call: &str) -> bool {
-    method == Method::POST && call == "/sandboxes"
-}
 
 /// Routes, relative to the console's API, which makes sure that only the operator calls them.
 pub fn routes() -> Router {

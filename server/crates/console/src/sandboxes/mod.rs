@@ -1,5 +1,5 @@
 //! The sandboxes of the deployment, and the links from one console to another.
 
-pub mod api;
+pub(super) mod api;
 pub(super) mod open;
 pub(super) mod page;

@@ -13,7 +13,7 @@ use crate::{
 use axum::{
     Json as Answer, Router,
     extract::{FromRequestParts, Request},
-    http::{Method, StatusCode, request::Parts},
+    http::{StatusCode, request::Parts},
     routing::post,
 };
 use base::{clock::UnixMillis, error::Failure};
@@ -33,12 +33,6 @@ const BUILDS: &str = "/deploy/slices";
 /// The routes on the portal's listener.
 pub fn routes() -> Router {
     changes::<Deployer>(BUILDS).route(BUILDS, post(publish))
-}
-
-/// Returns `true` if a call uploads a build. Its body may exceed the usual limit and is read by its
-/// handler, once the caller is authenticated.
-pub fn uploads_build(method: &Method, path: &str) -> bool {
-    method == Method::POST && path == BUILDS
 }
 
 /// A caller with a valid token.
