@@ -1,12 +1,11 @@
 //! `mkopo data backup` and `mkopo data restore`: all data to or from a file or a pipe.
 
-#[cfg(unix)]
-use std::os::unix::fs::{MetadataExt, fchown};
 use std::{
     ffi::OsString,
     fs::{self, File},
     io::{self, Read},
     ops::Deref,
+    os::unix::fs::{MetadataExt, fchown},
     path::{Path, PathBuf},
     process,
     time::Duration,
@@ -168,7 +167,6 @@ fn receive(mut from: impl io::Read, database: &Path) -> anyhow::Result<Part> {
 /// Gives a new file the owner of the `database` that it replaces, or else of its folder: the server's user could not open
 /// what root has restored.
 fn keep_owner(database: &Path, new: &File) -> io::Result<()> {
-    #[cfg(unix)]
     if rustix::process::geteuid().is_root()
         && let Some(of) = database.ancestors().find_map(|path| fs::metadata(path).ok())
     {

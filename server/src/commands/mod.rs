@@ -31,7 +31,6 @@ use settings::Settings;
 #[tokio::main]
 pub async fn run() -> ExitCode {
     // Every file that a command creates is for this user only, also those that SQLite creates itself.
-    #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let command = match CommandLine::try_parse() {
         Ok(line) => line.command,

@@ -1,14 +1,11 @@
 //! The signals by which a command is asked to stop.
 
-#[cfg(unix)]
 use std::{fs, future::poll_fn, task::Poll};
 
-use tokio::signal;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Completes when the process is asked to stop; listens from now on.
-#[cfg(unix)]
 pub fn shutdown_signal() -> impl Future<Output = ()> {
-    use signal::unix::{Signal, SignalKind, signal};
     let hang_up = (!is_hang_up_ignored()).then(SignalKind::hangup);
     let kinds = [Some(SignalKind::interrupt()), Some(SignalKind::terminate()), hang_up];
     let mut signals: Vec<Signal> = kinds.into_iter().flatten().filter_map(|kind| signal(kind).ok()).collect();
@@ -19,16 +16,10 @@ pub fn shutdown_signal() -> impl Future<Output = ()> {
 }
 
 /// Returns whether SIGHUP is ignored (`nohup`), which only Linux tells: elsewhere it is left as it is.
-#[cfg(unix)]
 fn is_hang_up_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     // The lowest bit is that of signal 1.
     ignored.is_none_or(|mask| mask & 1 == 1)
-}
-
-#[cfg(not(unix))]
-pub async fn shutdown_signal() {
-    _ = signal::ctrl_c().await;
 }

@@ -2,7 +2,9 @@
 //! data folder.
 
 use std::{
+    fs::File,
     io::{self, ErrorKind, Write},
+    os::unix::fs::OpenOptionsExt,
     path::Path,
 };
 
@@ -65,11 +67,7 @@ impl Settings {
 }
 
 fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(file)?;
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(file)?;
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -89,7 +90,6 @@ async fn make(slices: &Slices, slice: SliceName) -> Result<String, Failure> {
 fn write(file: &Path, token: &str) -> io::Result<()> {
     let new = file.with_extension("new");
     fs::write(&new, token)?;
-    #[cfg(unix)]
-    fs::set_permissions(&new, std::os::unix::fs::PermissionsExt::from_mode(0o440))?;
+    fs::set_permissions(&new, PermissionsExt::from_mode(0o440))?;
     fs::rename(new, file)
 }

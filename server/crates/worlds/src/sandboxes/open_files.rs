@@ -1,5 +1,7 @@
 //! The numbers of sandboxes and connections that may be open at once, as limited by their open files.
 
+use rustix::process::{Resource, getrlimit, setrlimit};
+
 /// Maximum number of open sandboxes, if the process may open enough files.
 const MAX_OPEN: usize = 1000;
 
@@ -12,10 +14,7 @@ const FILES_EACH: u64 = 14;
 
 /// Raises the limit on open files of this process, as far as the system allows: many systems start
 /// processes with 1,024.
-#[cfg(unix)]
 pub fn allow_more() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-
     let mut limit = getrlimit(Resource::Nofile);
     let wanted = OTHER_FILES + FILES_EACH * u64::try_from(MAX_OPEN).unwrap_or_default();
     let Some(current) = limit.current else { return };
@@ -27,10 +26,6 @@ pub fn allow_more() {
         }
     }
 }
-
-/// Does nothing: processes have no such limit on this system.
-#[cfg(not(unix))]
-pub fn allow_more() {}
 
 /// The number of sandboxes that may be open at once.
 pub(super) fn max_open() -> usize {
@@ -47,8 +42,5 @@ pub fn connections(max: usize) -> usize {
 
 /// The number of files that this process may have open; `None` for any number.
 fn limit() -> Option<u64> {
-    #[cfg(unix)]
-    return rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    #[cfg(not(unix))]
-    None
+    getrlimit(Resource::Nofile).current
 }
