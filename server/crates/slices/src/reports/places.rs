@@ -108,44 +108,32 @@ impl Files {
     }
 }
 
-/// Looks each stack's innermost position up, and then the next of those that come from no source, so that one map is
-/// in memory at a time.
+/// Looks all positions up, file by file, so that each map is read once and one is in memory at a time.
 async fn resolve(
     slices: &Slices,
     files: &BTreeMap<BuildKey, Files>,
     stacks: BTreeSet<Stack>,
 ) -> Result<BTreeMap<Stack, String>, Failure> {
-    let (mut places, mut left, mut budget) = (BTreeMap::new(), stacks, MAX_READ);
-    for depth in 0.. {
-        let mut by_file: BTreeMap<(BuildKey, String), Vec<(Stack, Position)>> = BTreeMap::new();
-        for stack in std::mem::take(&mut left) {
-            if let Some(position) = stack.positions.get(depth).cloned() {
-                let file = (stack.build.clone(), position.file.clone());
-                by_file.entry(file).or_default().push((stack, position));
-            } else if let Some(innermost) = stack.positions.first().map(ToString::to_string) {
-                places.insert(stack, innermost);
-            }
-        }
-        if by_file.is_empty() {
-            break;
-        }
-        for ((build, file), asked) in by_file {
-            let (stacks, positions): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
-            let found = match files.get(&build) {
-                Some(files) => look_up(slices, files, &build, &file, positions, &mut budget).await?,
-                None => None,
-            };
-            let found = found.unwrap_or_else(|| vec![None; stacks.len()]);
-            for (stack, place) in stacks.into_iter().zip(found) {
-                if let Some(place) = place {
-                    places.insert(stack, place);
-                } else {
-                    left.insert(stack);
-                }
-            }
+    let mut by_file: BTreeMap<(&BuildKey, &str), BTreeSet<&Position>> = BTreeMap::new();
+    for Stack { build, positions } in &stacks {
+        for position in positions {
+            by_file.entry((build, &position.file)).or_default().insert(position);
         }
     }
-    Ok(places)
+    let (mut found, mut budget) = (BTreeMap::new(), MAX_READ);
+    for ((build, file), asked) in by_file {
+        let Some(files) = files.get(build) else { continue };
+        let positions = asked.iter().copied().cloned().collect();
+        let places = look_up(slices, files, build, file, positions, &mut budget).await?;
+        for (position, place) in asked.into_iter().zip(places.into_iter().flatten()) {
+            found.extend(place.map(|place| ((build, position), place)));
+        }
+    }
+    let place_of = |Stack { build, positions }: &Stack| {
+        let of_source = positions.iter().find_map(|position| found.get(&(build, position)).cloned());
+        of_source.or_else(|| positions.first().map(ToString::to_string))
+    };
+    Ok(stacks.iter().filter_map(|stack| Some((stack.clone(), place_of(stack)?))).collect())
 }
 
 const MAP: &str = "SELECT content FROM slice_file WHERE name = $1 AND version = $2 AND path = $3";
