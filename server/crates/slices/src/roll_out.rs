@@ -179,21 +179,21 @@ pub async fn change(
             let Rollout { version, percent, plan, .. } = running(&before)?;
             refuse_unless_seen(&before, seen.as_ref(), version)?;
             let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
-            match change {
+            let after = match change {
                 Change::Hold if plan.is_none() => return Ok((before, None)),
-                Change::Hold => {
-                    query(DROP_PLAN).bind(name.as_str()).execute(&mut *connection).await?;
-                    trail::add(connection, mark, act, &name, Some(version), live, note).await?;
-                }
                 Change::Promote => go_live(connection, &bundled, &name, &before, mark).await?,
-                Change::Abort => {
-                    rollout::delete(connection, &name).await?;
-                    watched::end(connection, &name).await?;
+                Change::Hold | Change::Abort => {
+                    if change == Change::Hold {
+                        query(DROP_PLAN).bind(name.as_str()).execute(&mut *connection).await?;
+                    } else {
+                        rollout::delete(connection, &name).await?;
+                        watched::end(connection, &name).await?;
+                    }
                     trail::add(connection, mark, act, &name, Some(version), live, note).await?;
-                    set_previous(connection, &bundled, &name).await?;
+                    set_previous(connection, &bundled, &name).await?
                 }
-            }
-            Ok((read_one(connection, &bundled, &name).await?, Some(entry)))
+            };
+            Ok((after, Some(entry)))
         })
         .await
 }
@@ -225,14 +225,14 @@ pub(super) async fn begin_step_again(
     Ok(query(BEGIN_STEP_AGAIN).bind(name.as_str()).bind(mark.set_at).run(connection).await?)
 }
 
-/// Makes the build of a rollout live. If the build is watched, the watch goes on.
+/// Makes the build of a rollout live. If the build is watched, the watch goes on. Returns the new state of the slice.
 pub(super) async fn go_live(
     connection: &mut Connection,
     bundled: &Bundled,
     name: &SliceName,
     before: &SliceBuilds,
     mark: Mark,
-) -> Result<(), Failure> {
+) -> Result<SliceBuilds, Failure> {
     let Rollout { version, .. } = running(before)?;
     before.existing_build(version)?.check_fits(name, false, connection, bundled).await?;
     rollout::delete(connection, name).await?;
@@ -240,8 +240,7 @@ pub(super) async fn go_live(
     let live = before.live.as_ref();
     set_live(connection, name, Some(version)).await?;
     trail::add(connection, mark, SliceAction::Promoted, name, Some(version), live, None).await?;
-    set_previous(connection, bundled, name).await?;
-    Ok(())
+    set_previous(connection, bundled, name).await
 }
 
 fn running(slice: &SliceBuilds) -> Result<&Rollout, Failure> {

@@ -128,34 +128,32 @@ pub(super) async fn take_back(
 ) -> Result<Option<(SliceAction, String)>, Failure> {
     let (act, note, live) = (SliceAction::RolledBack, format!("rolled back: {why}"), slice.live.as_ref());
     watched::end(connection, name).await?;
-    if let Some(rollout) = slice.rollout.as_ref().filter(|rollout| watch.is_of(&rollout.version)) {
+    let rollout = slice.rollout.as_ref().filter(|rollout| watch.is_of(&rollout.version));
+    let version = if let Some(rollout) = rollout {
         rollout::delete(connection, name).await?;
-        trail::add(connection, mark, act, name, Some(&rollout.version), live, Some(note.clone())).await?;
-        set_previous(connection, bundled, name).await?;
-        return Ok(Some((act, note)));
-    }
-    if !live.is_some_and(|live| watch.is_of(live)) {
+        rollout.version.clone()
+    } else if live.is_some_and(|live| watch.is_of(live)) {
+        match go_back(connection, bundled, name, slice, watch).await {
+            Ok(before) => before,
+            Err(Failure::Refused(refusal)) => {
+                let against = watch.against.as_deref().unwrap_or("the build before");
+                let note = format!(
+                    "not rolled back, because {against} is refused: {refusal} The team of {} must publish a build that \
+                     works, or activate another: {why}",
+                    name.as_str()
+                );
+                let act = SliceAction::NotRolledBack;
+                trail::add(connection, mark, act, name, live, None, Some(note.clone())).await?;
+                return Ok(Some((act, note)));
+            }
+            Err(failure) => return Err(failure),
+        }
+    } else {
         return Ok(None);
-    }
-    match go_back(connection, bundled, name, slice, watch).await {
-        Ok(before) => {
-            trail::add(connection, mark, act, name, Some(&before), live, Some(note.clone())).await?;
-            set_previous(connection, bundled, name).await?;
-            Ok(Some((act, note)))
-        }
-        Err(Failure::Refused(refusal)) => {
-            let against = watch.against.as_deref().unwrap_or("the build before");
-            let note = format!(
-                "not rolled back, because {against} is refused: {refusal} The team of {} must publish a build that \
-                 works, or activate another: {why}",
-                name.as_str()
-            );
-            let act = SliceAction::NotRolledBack;
-            trail::add(connection, mark, act, name, live, None, Some(note.clone())).await?;
-            Ok(Some((act, note)))
-        }
-        Err(failure) => Err(failure),
-    }
+    };
+    trail::add(connection, mark, act, name, Some(&version), live, Some(note.clone())).await?;
+    set_previous(connection, bundled, name).await?;
+    Ok(Some((act, note)))
 }
 
 /// Makes the build live that the watched one is compared with, and returns its version.
