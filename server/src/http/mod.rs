@@ -2,8 +2,6 @@
 
 // The middleware of the portal's API.
 pub mod api_call;
-// The charset of text files.
-mod charset;
 // Connections, with their limits and timeouts.
 pub mod connections;
 // The middleware around every call.

@@ -4,7 +4,7 @@
 //! Files whose names contain a version or a hash never change and are cached for a year; the page
 //! and `slices.json` are revalidated each time.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use axum::{
     Router,
@@ -17,7 +17,7 @@ use axum::{
 use percent_encoding::percent_decode_str;
 use tower_http::services::{ServeDir, ServeFile};
 
-use super::{charset, live_slices};
+use super::live_slices;
 use base::error::Failure;
 use settings::Settings;
 use slices::{SLICES_FOLDER, Slices, files, live_shell, shell_build};
@@ -30,29 +30,33 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 /// The page for every path of a screen, its code, the slices, and the kit with its gallery.
 pub fn routes(sandbox: &Sandbox) -> Router {
     let folder = sandbox.settings.portal_dir.as_deref();
+    let files_at = |path: &str| match folder {
+        Some(folder) => Router::new().fallback_service(files_in(folder.join(path))),
+        None => Router::new().fallback(async || Failure::NotFound),
+    };
     let kit = Router::new()
         .route("/gallery", get(async || Redirect::permanent("/kit/gallery/")))
         .route("/mfe-kit.tgz", get(newest_kit));
-    let bundled = match folder {
-        Some(folder) => {
-            let kit = kit
-                .route_service("/gallery/", file(folder.join("kit/gallery/index.html")))
-                .fallback_service(files_in(folder.join("kit")).fallback(earlier_packages()));
-            Router::new()
-                .route_service("/kit/", file(folder.join("kit/index.html")))
-                .nest("/kit", kit)
-                .nest_service("/assets", files_in(folder.join("assets")))
-                .nest(SLICES_FOLDER, builds(bundled_builds(&folder.join("slices"))))
-                .fallback_service(page(Router::new().fallback_service(file(folder.join(shell_build::PAGE)))))
-        }
-        None => Router::new()
-            .route("/kit/", get(async || Failure::NotFound))
-            .nest("/kit", kit.fallback_service(earlier_packages()))
-            .nest("/assets", nothing())
-            .nest(SLICES_FOLDER, builds(nothing()))
-            .fallback_service(page(Router::new().fallback(being_deployed))),
+    let (routes, kit, page) = match folder {
+        Some(folder) => (
+            Router::new().route_service("/kit/", file(folder.join("kit/index.html"))),
+            kit.route_service("/gallery/", file(folder.join("kit/gallery/index.html")))
+                .fallback_service(files_in(folder.join("kit")).fallback(earlier_packages())),
+            Router::new().fallback_service(file(folder.join(shell_build::PAGE))),
+        ),
+        None => (
+            Router::new().route("/kit/", get(async || Failure::NotFound)),
+            kit.fallback_service(earlier_packages()),
+            Router::new().fallback(being_deployed),
+        ),
     };
-    bundled
+    let builds = files_at("slices").layer(middleware::from_fn(revalidate_entries));
+    routes
+        .nest("/kit", kit)
+        .nest("/assets", files_at("assets"))
+        // A missing file of a slice must be answered with 404, not with the shell's page.
+        .nest(SLICES_FOLDER, builds.layer(middleware::from_fn(files::published)))
+        .fallback_service(page.layer(middleware::from_fn(answer_only_people)))
         .route("/slices/", get(async || Failure::NotFound))
         .route("/.well-known/change-password", get(async || Redirect::to("/password-reset")))
         .layer(middleware::from_fn(published_shell))
@@ -60,14 +64,6 @@ pub fn routes(sandbox: &Sandbox) -> Router {
         .layer(middleware::from_fn(hide_source_maps))
         .layer(middleware::from_fn(set_headers))
         .route("/slices.json", get(live_slices::live))
-}
-
-fn nothing() -> Router {
-    Router::new().fallback(async || Failure::NotFound)
-}
-
-fn bundled_builds(folder: &Path) -> Router {
-    Router::new().fallback_service(files_in(folder.to_owned())).layer(middleware::from_fn(revalidate_entries))
 }
 
 /// These names have no hash, and the portal's folder may have other files of the same version later.
@@ -79,15 +75,6 @@ async fn revalidate_entries(request: Request, next: Next) -> Response {
         response.headers_mut().insert(header::CACHE_CONTROL, REVALIDATE);
     }
     response
-}
-
-/// A missing file of a slice must be answered with 404, not with the shell's page.
-fn builds(bundled: Router) -> Router {
-    bundled.layer(middleware::from_fn(files::published))
-}
-
-fn page(bundled: Router) -> Router {
-    bundled.layer(middleware::from_fn(answer_only_people))
 }
 
 fn file(path: PathBuf) -> ServeFile {
@@ -229,7 +216,7 @@ async fn set_headers(sandbox: Sandbox, request: Request, next: Next) -> Response
     let never_changes = never_changes && !is_page;
     let cached = if never_changes && response.status().is_success() { CACHE_FOR_A_YEAR } else { REVALIDATE };
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(cached);
-    charset::add(response.headers_mut());
+    add_charset(response.headers_mut());
     // Files in these folders are no pages: the page's policy (0.7 KB) applies to its scripts and styles.
     // A 304 gets the policy, too: it has no media type, and its policy replaces the browser's cached one. A published
     // page has its own.
@@ -238,6 +225,21 @@ async fn set_headers(sandbox: Sandbox, request: Request, next: Next) -> Response
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
+}
+
+/// Adds the charset to the media type of a file, if it is a text without one: an old browser may guess another than UTF-8.
+fn add_charset(headers: &mut HeaderMap) {
+    let Some(media_type) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()) else {
+        return;
+    };
+    let is_text = media_type.starts_with("text/")
+        || ["application/javascript", "application/json", "image/svg+xml"].contains(&media_type);
+    if !is_text || media_type.contains("charset=") {
+        return;
+    }
+    if let Ok(with_charset) = HeaderValue::from_str(&format!("{media_type}; charset=utf-8")) {
+        headers.insert(header::CONTENT_TYPE, with_charset);
+    }
 }
 
 /// The policy of the page in the portal's folder. It is read with each page, because others may replace both while the

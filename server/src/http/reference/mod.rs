@@ -16,7 +16,6 @@ use zip::ZipArchive;
 
 use web::{extract::Path, ready_body::ReadyBody};
 
-use super::charset;
 use base::error::Failure;
 use contract::CONTRACT_PATH;
 
@@ -59,9 +58,9 @@ fn asset(name: &str) -> Result<Response, Failure> {
         _ => unpacked(name).map_err(Failure::internal)?.ok_or(Failure::NotFound)?,
     };
     let media_type = match name.rsplit('.').next() {
-        Some("html") => "text/html",
-        Some("css") => "text/css",
-        Some("js") => "text/javascript",
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
         Some("png") => "image/png",
         _ => return Err(Failure::NotFound),
     };
@@ -70,9 +69,7 @@ fn asset(name: &str) -> Result<Response, Failure> {
         (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
-    let mut response = (headers, bytes).into_response();
-    charset::add(response.headers_mut());
-    Ok(response)
+    Ok((headers, bytes).into_response())
 }
 
 /// A file of Swagger UI, from its archive.
