@@ -16,7 +16,7 @@ use settings::StoreSettings;
 /// While another process holds the lock: a sentence that ends with `instead`.
 pub fn lock(store: &StoreSettings, instead: &str) -> anyhow::Result<Option<File>> {
     let Ok(database) = store.database_file() else { return Ok(None) };
-    if store.database.url().is_none() {
+    if store.url().is_none() {
         store.create_data_dir()?;
     }
     lock_file(&database, instead).map(Some)

@@ -8,7 +8,7 @@ use base::{clock::Clock, randomness::Randomness};
 use insta::assert_snapshot;
 use mkopo::Sandbox;
 use serde_json::json;
-use settings::{DatabaseSettings, Settings};
+use settings::Settings;
 
 use crate::{
     browser::{Browser, cookie_of, csrf, get, hidden_fields, html, post, words},
@@ -66,7 +66,7 @@ async fn a_missing_token_is_generated_once_and_stored_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let open = async || {
         let mut settings = Settings { console_token: None, ..settings(folder.path().to_str().unwrap(), &[]) };
-        settings.store.database = DatabaseSettings::default();
+        settings.store.database_url = None;
         Sandbox::open(settings, Clock::held_at(NOON), Randomness::from_os()).await.unwrap()
     };
     let link = open().await.console_token.sign_in_url("http://127.0.0.1:8080");
@@ -90,7 +90,7 @@ async fn an_invalid_secret_in_the_data_folder_is_named_and_not_replaced() {
         std::fs::write(&file, content).unwrap();
         let settings = settings(folder.path().to_str().unwrap(), &[]);
         let mut settings = Settings { console_token: None, jwt_secret: None, ..settings };
-        settings.store.database = DatabaseSettings::default();
+        settings.store.database_url = None;
         let opened = Sandbox::open(settings, Clock::held_at(NOON), Randomness::from_os()).await;
         let Err(error) = opened else { panic!("started with '{content}' as {name}") };
         assert!(format!("{error:#}").contains(file.to_str().unwrap()), "{error:#}");

@@ -27,7 +27,7 @@ use mkopo::{
     http::connections::{self, Limits},
 };
 use serde_json::{Value, json};
-use settings::{DatabaseSettings, Settings};
+use settings::Settings;
 use store::{Connection, query, query_as, query_scalar};
 use tempfile::TempDir;
 use tokio::{
@@ -170,7 +170,7 @@ impl TestApp {
     pub async fn start_on_file() -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());
         let mut settings = settings(data_dir.path().to_str().unwrap(), &[]);
-        settings.store.database = DatabaseSettings::default();
+        settings.store.database_url = None;
         Self::open_with(data_dir, Clock::held_at(NOON), settings, Randomness::seeded(7), 0).await
     }
 
@@ -183,8 +183,7 @@ impl TestApp {
     pub async fn start_at(database_url: &str, clock: Clock) -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());
         let mut settings = settings(data_dir.path().to_str().unwrap(), &[]);
-        settings.store.database =
-            DatabaseSettings { database_url: Some(database_url.parse().unwrap()), ..Default::default() };
+        settings.store.database_url = Some(database_url.parse().unwrap());
         Self::open_with(data_dir, clock, settings, Randomness::seeded(7), 0).await
     }
 

@@ -17,7 +17,7 @@ use std::{
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
-use settings::{DatabaseSettings, Settings};
+use settings::Settings;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 
@@ -93,8 +93,7 @@ pub fn options_of(folder: &TempDir, url: &str) -> [String; 4] {
 /// The settings of a sandbox on the database at `url`.
 pub fn settings_of(folder: &TempDir, url: &str) -> Settings {
     let mut settings = settings(folder.path().to_str().unwrap(), &["--jwt-secret", JWT_SECRET]);
-    settings.store.database =
-        DatabaseSettings { database_url: Some(url.parse().unwrap()), ..Default::default() };
+    settings.store.database_url = Some(url.parse().unwrap());
     settings
 }
 

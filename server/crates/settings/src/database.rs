@@ -7,9 +7,13 @@ use anyhow::Context;
 use super::values::secret_in;
 use store::{Database, url::DatabaseUrl};
 
-/// The database to use instead of the file in the data folder.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub struct DatabaseSettings {
+/// The data folder and the database.
+#[derive(clap::Args, Clone, Debug)]
+pub struct StoreSettings {
+    /// Folder that holds the database and the generated secrets.
+    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+
     /// Database to use instead of the file in the data folder: `postgres://user:password@host/name`,
     /// which several servers may share (`?sslmode=require` or `verify-full` for TLS), or
     /// `sqlite:path/to/file`.
@@ -23,32 +27,18 @@ pub struct DatabaseSettings {
     pub database_url_file: Option<DatabaseUrl>,
 }
 
-impl DatabaseSettings {
+impl StoreSettings {
     /// The configured database URL; `None` for the file in the data folder.
     pub fn url(&self) -> Option<&DatabaseUrl> {
         self.database_url.as_ref().or(self.database_url_file.as_ref())
     }
-}
 
-/// The data folder and the database.
-#[derive(clap::Args, Clone, Debug)]
-pub struct StoreSettings {
-    /// Folder that holds the database and the generated secrets.
-    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
-    pub data_dir: PathBuf,
-
-    /// The database.
-    #[command(flatten)]
-    pub database: DatabaseSettings,
-}
-
-impl StoreSettings {
     /// Opens the database, creating it if needed.
     ///
     /// # Errors
     /// A sentence that names the database and the setting, but never a password.
     pub async fn open(&self) -> anyhow::Result<Database> {
-        let Some(url) = self.database.url() else {
+        let Some(url) = self.url() else {
             self.create_data_dir()?;
             return Database::open_in(&self.data_dir).await;
         };
@@ -57,7 +47,7 @@ impl StoreSettings {
 
     /// Returns `true` if the database is a file in the data folder that does not exist yet.
     pub fn is_missing(&self) -> bool {
-        self.database.url().is_none() && !self.file_in_data_dir().exists()
+        self.url().is_none() && !self.file_in_data_dir().exists()
     }
 
     /// Creates the data folder, unless it exists.
@@ -76,7 +66,7 @@ impl StoreSettings {
     /// # Errors
     /// A sentence that says what to use instead, when the database is on PostgreSQL.
     pub fn database_file(&self) -> anyhow::Result<PathBuf> {
-        let Some(url) = self.database.url() else { return Ok(self.file_in_data_dir()) };
+        let Some(url) = self.url() else { return Ok(self.file_in_data_dir()) };
         url.file()
             .map(Into::into)
             .context("MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore")

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use self::provider::ProviderSettings;
 pub use self::{
-    database::{DatabaseSettings, StoreSettings},
+    database::StoreSettings,
     mail_server::SmtpUrl,
     values::{ConsoleListen, secret_in},
 };
@@ -274,7 +274,7 @@ impl Settings {
             anyhow::ensure!(!is_given || is_met, "{setting} needs {need}");
         }
         // Servers that share a database must have these in common, so none may generate its own.
-        let is_shared = self.store.database.url().is_some_and(DatabaseUrl::is_shared);
+        let is_shared = self.store.url().is_some_and(DatabaseUrl::is_shared);
         let given = [
             ("MKOPO_JWT_SECRET", self.given_jwt_secret().is_some()),
             ("MKOPO_CONSOLE_TOKEN", self.given_console_token().is_some()),
