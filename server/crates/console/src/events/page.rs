@@ -28,7 +28,11 @@ pub async fn show(mut visit: Visit) -> Result<Response, Failure> {
     let frame = if is_first { frame.live(REFRESH_MS) } else { frame };
     Ok(visit.page(frame, || {
         let list = if !found.is_empty() {
-            let older = has_more.then(|| older_link(&visit, &found));
+            let last = found.last().filter(|_| has_more).map(|last| last.id.to_string());
+            let older = last.map(|last| {
+                let filters = FILTERS.iter().filter_map(|name| Some((*name, visit.query.given(name)?)));
+                older_link(Page::Events, filters.chain([("before", last.as_str())]))
+            });
             view! { {listed(found)} {older} }.into_any()
         } else if !is_first || FILTERS.iter().any(|name| visit.query.given(name).is_some()) {
             empty_state(Icon::EMPTY, "No matching events", "Try another filter, or clear it.")
@@ -57,21 +61,6 @@ fn filter_form(visit: &Visit) -> AnyView {
         Field::text("since", "Since").hint(TIME_HINT),
         Field::text("until", "Until").hint(TIME_HINT),
     ])
-}
-
-/// The link to the events before `found`, with the same filters.
-fn older_link(visit: &Visit, found: &[Event]) -> AnyView {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    for name in FILTERS {
-        if let Some(value) = visit.query.given(name) {
-            query.append_pair(name, value);
-        }
-    }
-    if let Some(last) = found.last() {
-        query.append_pair("before", &last.id.to_string());
-    }
-    let address = format!("{}?{}", Page::Events.address(), query.finish());
-    view! { <div class="under"><a href=address>"Older"</a></div> }.into_any()
 }
 
 fn listed(found: Vec<Event>) -> AnyView {

@@ -66,7 +66,8 @@ fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
     });
     let columns =
         [first("Customer"), beside("Amount"), digits("Loan, approved").label("Loan"), left("Payout")];
-    view! { {table(columns, rows)}{older_link(Page::Loans, next)} }.into_any()
+    let older = next.map(|next| older_link(Page::Loans, [("after", next.as_str())]));
+    view! { {table(columns, rows)}{older} }.into_any()
 }
 
 fn make_form(visit: &Visit) -> AnyView {

@@ -112,5 +112,6 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
         digits("Reference, loan").label("Reference"),
         left("Started"),
     ];
-    view! { {table(columns, rows)}{older_link(Page::Payouts, next)} }.into_any()
+    let older = next.map(|next| older_link(Page::Payouts, [("after", next.as_str())]));
+    view! { {table(columns, rows)}{older} }.into_any()
 }

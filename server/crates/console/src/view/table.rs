@@ -88,10 +88,9 @@ pub fn table<const COLUMNS: usize>(
     .into_any()
 }
 
-/// The link to the older rows of a paginated list, if there are any.
-pub fn older_link(page: Page, next: Option<String>) -> Option<AnyView> {
-    next.map(|next| {
-        let address = format!("{}?after={next}", page.address());
-        view! { <div class="under"><a href=address>"Older"</a></div> }.into_any()
-    })
+/// The link to the older rows of a list, with these parameters.
+pub fn older_link<'q>(page: Page, parameters: impl IntoIterator<Item = (&'q str, &'q str)>) -> AnyView {
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+    let address = format!("{}?{query}", page.address());
+    view! { <div class="under"><a href=address>"Older"</a></div> }.into_any()
 }
