@@ -233,7 +233,6 @@ async fn a_failed_backup_or_restore_prints_one_line_and_changes_nothing() {
     assert!(!nowhere.join("mkopo.db").exists());
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_restore_without_room_for_the_whole_copy_fails_and_leaves_the_data_in_place() {
     let app = TestApp::start_on_file().await;
@@ -263,7 +262,6 @@ async fn a_restore_without_room_for_the_whole_copy_fails_and_leaves_the_data_in_
     assert_eq!(loans_in(&data).await, loans - 150);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_backup_that_is_stopped_leaves_nothing_and_neither_does_one_that_is_killed_while_it_is_read() {
     let app = TestApp::start_on_file().await;
@@ -362,7 +360,6 @@ async fn a_backup_of_a_newer_version_is_refused_with_that_reason_and_nothing_is_
     assert_eq!(files_of_database(other.path()), ["mkopo.db.lock"]);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_restore_through_a_symbolic_link_replaces_the_file_and_keeps_the_link() {
     let app = TestApp::start_on_file().await;

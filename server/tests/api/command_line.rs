@@ -486,7 +486,6 @@ fn an_unusable_data_folder_stops_the_start() {
 }
 
 // S-82
-#[cfg(unix)]
 #[tokio::test]
 async fn the_files_of_the_service_are_for_its_user_only_whatever_the_umask() {
     use std::os::unix::fs::PermissionsExt;
@@ -677,7 +676,6 @@ fn the_service_and_every_command_without_one_can_read_the_database_url_from_a_fi
     assert!(error_line(&run(&add)).contains("the password must have"), "asked for before");
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
@@ -753,7 +751,6 @@ fn a_copy_to_a_folder_that_does_not_exist_says_so() {
     assert_snapshot!(said, @"mkopo: can't lock typo/mkopo.db.lock; its folder must exist and be writable: No such file or directory (os error 2)");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_symbolic_link_to_a_database_has_the_lock_of_the_database() {
     let folder = tempfile::tempdir().unwrap();

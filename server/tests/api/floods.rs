@@ -137,7 +137,6 @@ async fn when_all_connections_are_taken_the_longest_idle_one_is_closed_for_the_n
 }
 
 // S-113
-#[cfg(unix)]
 #[tokio::test]
 async fn silent_connections_take_no_open_files_from_other_clients_and_the_console() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Deploying the shell: it is published like a slice, and slices are checked against the one that is live.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, os::unix::fs::PermissionsExt};
 
 use axum::http::{Method, header};
 use base::clock::Clock;
@@ -331,10 +331,6 @@ async fn each_container_is_handed_the_deploy_token_of_its_slice() {
     assert_eq!(deploy(&handed(&folder, "mfe-loans"), &build("mfe-loans", "0.2.0")).await.status, 201);
     let replaced = deploy(&of_shell, &shell("0.3.0", "0.1.0", "draw()")).await;
     assert_eq!(replaced.failure().1, "no_deploy_token");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(folder.path().join("mfe-loans/token")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o440);
-    }
+    let mode = std::fs::metadata(folder.path().join("mfe-loans/token")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o440);
 }
