@@ -12,5 +12,6 @@ test('a bell whose code does not load costs nobody their screen', async () => {
   storeUser();
   const { user } = await open('/');
   await user.click(await screen.findByRole('button', { name: 'Notifications' }));
+  expect(await screen.findByText('The notifications could not be loaded.')).toBeVisible();
   expect(await heading('Dashboard')).toBeVisible();
 });

@@ -7,7 +7,7 @@ import { bellTexts } from './bell-texts';
 import { notificationsQuery } from './notifications';
 
 // Without its code, the screens still work.
-const BellPanel = lazy(() => import('./BellPanel').catch(() => ({ default: () => null })));
+const BellPanel = lazy(() => import('./BellPanel').catch(() => ({ default: NoPanel })));
 
 /** The bell with what the person should know. */
 export function LiveBell({ samples }: { samples: ReactNode }) {
@@ -32,4 +32,8 @@ export function LiveBell({ samples }: { samples: ReactNode }) {
       <Unseen role="status">{unread > 0 ? texts.arrived(unread) : ''}</Unseen>
     </>
   );
+}
+
+function NoPanel() {
+  return <p role="alert">{bellTexts().failed}</p>;
 }
