@@ -9,7 +9,7 @@ export { now } from './clock/clock';
 export { useToday } from './clock/useToday';
 export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
-export { failureSentence, type FailureTexts, failureText } from './failures/failures';
+export { failureMessage, type FailureTexts, failureText } from './failures/failures';
 export { currentUserQuery } from './account/current-user';
 export {
   changedSince,

@@ -17,11 +17,11 @@ export interface FailureTexts {
 
 /** The sentence to show for what was thrown, an `ApiError` or anything else, from a slice's texts. */
 export function failureText(texts: FailureTexts, thrown: unknown): string {
-  return failureSentence(texts, thrown).text;
+  return failureMessage(texts, thrown).text;
 }
 
 /** As `failureText`, with the language where it is not that of the page: the server writes English. */
-export function failureSentence(texts: FailureTexts, thrown: unknown): { text: string; lang?: 'en' } {
+export function failureMessage(texts: FailureTexts, thrown: unknown): { text: string; lang?: 'en' } {
   const { reads, replacements, withoutText, withoutAnswer, otherwise } = texts;
   if (thrown instanceof ApiError && thrown.kind === 'server') {
     const { serverError, serverMessage } = thrown;

@@ -1,5 +1,5 @@
 import { useMutation, type UseQueryResult } from '@tanstack/react-query';
-import { type FailureTexts, failureSentence, isLive, queryClient } from 'mfe-kit';
+import { type FailureTexts, failureMessage, isLive, queryClient } from 'mfe-kit';
 import { createContext, type ReactNode, use } from 'react';
 import { Button } from './Button';
 import { Card } from './Card';
@@ -45,7 +45,7 @@ export function QueryStates<Data>({ query, failure, header, children }: QuerySta
 }
 
 function Failure({ texts, error }: { texts: FailureTexts; error: Error | null }) {
-  const { text, lang } = failureSentence(texts, error);
+  const { text, lang } = failureMessage(texts, error);
   return <FailedState message={<span lang={lang}>{text}</span>} error={error} />;
 }
 
