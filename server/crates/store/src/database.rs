@@ -219,8 +219,7 @@ impl Database {
         Arc::clone(&self.places).acquire_owned().await.map_err(|_| Failure::Busy)
     }
 
-    /// Checks that PostgreSQL flushes commits to disk at all: what a writer does not set in each transaction
-    /// ([`crate::writer`]). In demo mode, warns instead.
+    /// Checks that PostgreSQL flushes commits to disk at all, which no transaction can set. In demo mode, warns instead.
     pub async fn check_durability(&self, demo: bool) -> anyhow::Result<()> {
         if !self.is_shared() {
             return Ok(());
