@@ -900,7 +900,8 @@ fn the_address_of_a_portal_is_not_that_of_its_console() {
 
 #[tokio::test]
 async fn a_command_with_a_wrong_token_says_so() {
-    let server = TestApp::start().await.serve(Listener::Console).await;
+    let app = TestApp::start().await;
+    let server = app.serve(Listener::Console).await;
     let mut command = mkopo();
     command.args(["user", "list", "--token", "another-token-of-a-test", "--server", &server]);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
