@@ -50,9 +50,10 @@ pub fn options(folder: &Path) -> Vec<String> {
     options
 }
 
-/// The URL of the database of `folder`, created if needed; `None` on `SQLite`.
+/// The URL of the database of `folder`, created if needed; `None` on `SQLite`, and for data that was begun on a file.
 pub fn url(folder: &Path) -> Option<String> {
-    is_postgres().then(|| url_of(&database_of(folder, None)))
+    let is_on_file = folder.join("mkopo.db").exists();
+    (is_postgres() && !is_on_file).then(|| url_of(&database_of(folder, None)))
 }
 
 /// A connection of somebody else to the database of `folder`, on PostgreSQL.
