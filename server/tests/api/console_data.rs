@@ -240,7 +240,7 @@ async fn unknown_and_invalid_snapshot_names_are_rejected() {
         let answer = app.console(method, "/data/snapshots/gone", None).await;
         assert_eq!(answer.refusal(), "404 snapshot_not_found: There is no snapshot gone.");
     }
-    for name in ["..", ".hidden", "a%2Fb", "..%2F..%2Fetc", "a%20b", &"a".repeat(65), "k%C3%A4se"] {
+    for name in ["..", ".hidden", "a%2Fb", "..%2F..%2Fetc", "a%20b", "%00", &"a".repeat(65), "k%C3%A4se"] {
         for method in [Method::POST, Method::PUT, Method::DELETE] {
             let answer = app.console(method, &format!("/data/snapshots/{name}"), None).await;
             assert_eq!(answer.failure().0, 422, "{name}");

@@ -333,9 +333,18 @@ async fn each_field_for_a_number_is_drawn_with_one_or_empty() {
 #[tokio::test]
 async fn the_character_nul_is_left_out_of_what_is_typed_and_nothing_is_at_a_path_with_it() {
     let (app, browser) = Browser::start().await;
-    for path in ["/faults/%00", "/story-links/%00", "/deploy-tokens/%00/ci", "/deploy-tokens/mfe-loans/%00"] {
-        assert_eq!(app.console(Method::DELETE, path, None).await.kind(), "404 not_found", "{path}");
+    for (path, kind) in [
+        ("/faults/%00", "404 fault_not_found"),
+        ("/story-links/%00", "404 link_not_found"),
+        ("/deploy-tokens/%00/ci", "404 deploy_token_not_found"),
+        ("/deploy-tokens/mfe-loans/%00", "404 deploy_token_not_found"),
+        ("/staff/%00", "404 user_not_found"),
+        ("/sandboxes/%00", "404 sandbox_not_found"),
+    ] {
+        let method = if path.starts_with("/staff") { Method::GET } else { Method::DELETE };
+        assert_eq!(app.console(method, path, None).await.kind(), kind, "{path}");
     }
+    assert_eq!(app.console(Method::GET, "/events?who=%00", None).await.kind(), "400 bad_parameter");
     for page in ["/console/events?who=%00", "/console/outbox?to=%00"] {
         browser.read(page).await;
     }

@@ -4,7 +4,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use base::error::Failure;
 use futures::{FutureExt, future::join_all};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use sqlx::{Connection as _, PgConnection, SqliteConnection};
 use store::{Connection, Database};
 
 use crate::{
-    test_app::{TestApp, wait_until, waiting},
+    test_app::{Listener, TestApp, request, wait_until, waiting},
     test_store,
 };
 
@@ -302,6 +302,21 @@ async fn closing_leaves_no_connection_open() {
         }
     });
     join_all(closings).await;
+}
+
+#[tokio::test]
+async fn a_test_shows_what_caused_a_500() {
+    let app = TestApp::start().await;
+    let token = app.sign_in("agent").await.token().to_owned();
+    app.write("ALTER TABLE customer RENAME TO renamed").await.unwrap();
+    let pending = request(Method::GET, "/api/v1/disbursements/pending", Some(&token), None);
+    let answer = app.send_to(Listener::Portal, pending).await;
+    assert_eq!(answer.status, 500);
+    let shown = answer.status.to_string();
+    let call = "GET /api/v1/disbursements/pending";
+    for part in ["500 ", call, "Something went wrong", "caused by Storage(", "customer"] {
+        assert!(shown.contains(part), "{shown}");
+    }
 }
 
 /// Processes that stop, as on a machine that hangs, until this is dropped.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use axum::http::{HeaderMap, header};
+use futures::future::join_all;
 use http_body_util::BodyExt;
 use lending::{
     lists::{List, PageQuery, Row},
@@ -20,7 +21,7 @@ use store::{Database, version::Version};
 
 use crate::{
     parsing::cases,
-    test_app::{NOON, TestApp},
+    test_app::{NOON, TestApp, waiting},
 };
 
 const PENDING: &str = "/api/v1/disbursements/pending";
@@ -43,13 +44,28 @@ async fn fresh_list(sandbox: &Sandbox, path: &str) -> Value {
 /// A step that may change a list.
 #[derive(Clone, Debug)]
 enum Step {
-    Disburse { nth: usize },
-    Approve { at: i64, amount: i64 },
-    Reject { nth: usize },
-    Delete { nth: usize },
-    RenameCustomer { nth: usize },
+    Disburse {
+        nth: usize,
+    },
+    Approve {
+        at: i64,
+        amount: i64,
+    },
+    Reject {
+        nth: usize,
+    },
+    Delete {
+        nth: usize,
+    },
+    RenameCustomer {
+        nth: usize,
+    },
     RenameStaff,
-    MoveClock { seconds: u64 },
+    MoveClock {
+        seconds: u64,
+    },
+    /// More writes than the change log holds.
+    ManyWrites,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -64,6 +80,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..40_usize).prop_map(|nth| Step::RenameCustomer { nth }),
         1 => Just(Step::RenameStaff),
         1 => (1..1_000_000_u64).prop_map(|seconds| Step::MoveClock { seconds }),
+        1 => Just(Step::ManyWrites),
     ]
 }
 
@@ -110,6 +127,10 @@ async fn take(app: &TestApp, staff: &TestApp, step: Step) {
             write(format!("{longer} WHERE email = 'agent@mkopo.test'")).await;
         }
         Step::MoveClock { seconds } => app.clock.advance(Duration::from_secs(seconds)),
+        Step::ManyWrites => {
+            // Together, so that they share commits.
+            join_all((0..60).map(|_| write("UPDATE loan SET notes = 'touched'".to_owned()))).await;
+        }
     }
 }
 
@@ -154,6 +175,19 @@ proptest! {
                 }
             }
         });
+    }
+}
+
+#[tokio::test]
+async fn a_payout_answered_in_one_process_is_in_the_next_answer_of_another() {
+    let here = TestApp::start().await;
+    let there = here.another_server(&[]).await;
+    let token = here.sign_in("agent").await.token().to_owned();
+    let pending = here.with(&token).pending().await;
+    for loan in waiting(&pending).take(8) {
+        assert_eq!(here.with(&token).disburse(loan).await.status, 200);
+        let still = there.with(&token).pending().await;
+        assert!(!still.iter().any(|other| other["loan_id"] == loan["loan_id"]));
     }
 }
 

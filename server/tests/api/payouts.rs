@@ -216,7 +216,7 @@ async fn a_path_that_is_not_a_loan_is_not_found() {
         ("%20", "404 loan_not_found"),
         ("'%20OR%201=1", "404 loan_not_found"),
         ("%FF", "404 not_found"),
-        ("%00", "404 not_found"),
+        ("%00", "404 loan_not_found"),
     ] {
         let path = format!("/api/v1/disbursements/{loan}/disburse");
         assert_eq!(agent.post(&path, body.clone()).await.kind(), kind, "{loan}");

@@ -290,6 +290,7 @@ async fn sessions_are_listed_with_their_place_and_can_be_ended() {
     assert_eq!(agent.delete(&format!("/api/v1/sessions/{id}")).await.status, 204);
     assert_eq!(on_phone.get("/api/v1/auth/me").await.status, 401);
     assert_eq!(agent.delete(&format!("/api/v1/sessions/{id}")).await.failure().1, "session_not_found");
+    assert_eq!(agent.delete("/api/v1/sessions/%00").await.failure().1, "session_not_found");
     assert_eq!(agent.get("/api/v1/sessions").await.json().as_array().unwrap().len(), 1);
 }
 

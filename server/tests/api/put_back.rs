@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use store::{Connection, server_lease};
 
 use crate::{
-    test_app::{Status, TestApp},
+    test_app::{Status, TestApp, waiting},
     test_store,
 };
 
@@ -136,4 +136,31 @@ async fn a_copy_that_is_put_in_place_is_noticed_on_postgresql() {
     assert_eq!(me(&agent).await, 401);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), 0);
     test_store::administer(&format!("DROP DATABASE {name}_old"));
+}
+
+#[tokio::test]
+async fn a_loan_whose_id_changes_is_listed_under_its_new_id_only() {
+    let (app, agent) = TestApp::start_for("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap()["loan_id"].as_str().unwrap();
+    let rename = format!("UPDATE loan SET loan_id = 'LN-RENAMED' WHERE loan_id = '{loan}'");
+    app.write(rename).await.unwrap();
+    let listed = agent.pending().await;
+    let has = |id: &str| listed.iter().any(|loan| loan["loan_id"] == id);
+    assert!(has("LN-RENAMED") && !has(loan), "{listed:?}");
+    assert_eq!(listed.len(), pending.len());
+}
+
+#[tokio::test]
+#[ignore = "needs PostgreSQL"]
+async fn a_table_that_is_emptied_at_once_is_served_empty_on_postgresql() {
+    let (app, agent) = TestApp::start_for("agent").await;
+    assert!(!agent.pending().await.is_empty() && !agent.records().await.is_empty());
+    app.write("TRUNCATE payout CASCADE").await.unwrap();
+    assert_eq!(agent.records().await, Vec::<serde_json::Value>::new());
+    app.write("TRUNCATE loan CASCADE").await.unwrap();
+    assert_eq!(agent.pending().await, Vec::<serde_json::Value>::new());
+    app.write("TRUNCATE session CASCADE").await.unwrap();
+    assert_eq!(me(&agent).await, 401);
+    assert_eq!(app.count("SELECT count(*) FROM session").await, 0);
 }

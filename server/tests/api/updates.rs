@@ -198,6 +198,14 @@ async fn a_stream_ends_with_its_session_and_no_other() {
 }
 
 #[tokio::test]
+async fn streams_end_when_the_server_stops() {
+    let (app, agent) = TestApp::start_for_with("agent", &LIVE).await;
+    let mut stream = begun(&app, &agent).await;
+    app.sandbox.server.stopping.cancel();
+    stream.read_to_end().await;
+}
+
+#[tokio::test]
 async fn a_session_has_at_most_ten_streams_and_the_metrics_count_them() {
     let app = TestApp::start_with(&LIVE).await;
     let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);

@@ -137,10 +137,6 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        // PostgreSQL can't store NUL.
-        if parts.uri.path().contains("%00") {
-            return Err(Failure::NotFound);
-        }
         let path = axum::extract::Path::from_request_parts(parts, state).await;
         // A parameter that can't be parsed matches nothing.
         path.map(|axum::extract::Path(path)| Self(path)).map_err(|_| Failure::NotFound)

@@ -200,6 +200,10 @@ const REVOKE: &str = "UPDATE story_link SET revoked_at = $2 WHERE link_id = $1 A
 
 /// Revokes a link. Its sandboxes stay until their time.
 pub async fn revoke(server: &Server, id: LinkId, trail: &Trail) -> Result<(), Failure> {
+    // PostgreSQL can't store NUL characters.
+    if id.contains('\0') {
+        return Err(ConsoleRefusal::LinkNotFound.into());
+    }
     let now = server.clock.unset_now();
     let entry = Entry::of(EventKind::StoryLinkRevoked).about(id.as_str());
     trail

@@ -49,6 +49,10 @@ pub(super) async fn end_own_session(
     session_id: SessionId,
 ) -> Result<(), Failure> {
     let world = &auth.world;
+    // PostgreSQL can't store NUL characters.
+    if session_id.contains('\0') {
+        return Err(AuthRefusal::SessionNotFound(session_id).into());
+    }
     let now = world.clock.now();
     let is_current = session.session_id == session_id;
     let kind = if is_current { EventKind::SignedOut } else { EventKind::SessionsEnded };

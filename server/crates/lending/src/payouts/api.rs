@@ -86,7 +86,7 @@ async fn disburse(
     Json(wire): Json<WireRequest>,
 ) -> Result<Response, Failure> {
     // Checked before anything is stored about the call.
-    if loan_id.chars().count() > MAX_LOAN_ID_LENGTH {
+    if loan_id.contains('\0') || loan_id.chars().count() > MAX_LOAN_ID_LENGTH {
         return Err(PayoutRefusal::LoanNotFound(loan_id).into());
     }
     let key = idempotency_key(&headers)?;

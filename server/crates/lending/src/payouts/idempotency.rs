@@ -323,6 +323,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_key_is_the_same_quoted_or_bare() {
+        let bare = IdempotencyKey::parse("7c4a8d09-ca37").unwrap();
+        assert_eq!(IdempotencyKey::parse("\"7c4a8d09-ca37\""), Some(bare));
+        assert!(IdempotencyKey::parse("\"with a space\"").is_some());
+        assert!(IdempotencyKey::parse(&"k".repeat(255)).is_some());
+    }
+
+    #[test]
     fn a_body_is_the_same_however_its_json_is_written() {
         let call = |body: &str| {
             let key = IdempotencyKey::parse("k").unwrap();

@@ -70,11 +70,39 @@ mod tests {
     use crate::payouts::Sum;
     use base::clock::UnixMillis;
 
+    fn bar(completed: (i64, i64), failed: i64, pending: i64) -> Bar {
+        let sum = |payouts, amount| Sum { payouts, amount: Kes(amount) };
+        Bar {
+            from: UnixMillis(0),
+            completed: sum(completed.0, completed.1),
+            failed: sum(failed, failed * 1000),
+            pending: sum(pending, pending * 1000),
+        }
+    }
+
+    #[test]
+    fn figures_are_those_of_all_bars() {
+        let figures = Figures::of(&[bar((2, 30_001), 1, 0), bar((1, 20_000), 0, 1)]);
+        let expected = Figures {
+            total_disbursed: Kes(50_001),
+            total_transactions: 5,
+            average_disbursement: Kes(16_667),
+            success_rate: Some(75.0),
+        };
+        assert_eq!(figures, expected);
+        let change = figures.change_since(&Figures::of(&[bar((3, 40_000), 0, 0)]));
+        let expected = Change {
+            total_disbursed: Some(25.0),
+            total_transactions: Some(66.7),
+            average_disbursement: Some(25.0),
+            success_rate: Some(-25.0),
+        };
+        assert_eq!(change, expected);
+    }
+
     #[test]
     fn nothing_can_be_compared_with_nothing() {
-        let pending = Sum { payouts: 3, amount: Kes(3_000) };
-        let (completed, failed) = (Sum::default(), Sum::default());
-        let figures = Figures::of(&[Bar { from: UnixMillis(0), completed, failed, pending }]);
+        let figures = Figures::of(&[bar((0, 0), 0, 3)]);
         assert_eq!((figures.average_disbursement, figures.success_rate), (Kes(0), None));
         let change = figures.change_since(&Figures::of(&[]));
         assert_eq!(

@@ -110,6 +110,10 @@ const REVOKE: &str = "DELETE FROM deploy_token WHERE slice = $1 AND name = $2";
 
 /// Revokes a token at once, on all servers.
 pub async fn revoke(database: &Database, slice: String, name: String, trail: &Trail) -> Result<(), Failure> {
+    // PostgreSQL can't store NUL characters.
+    if slice.contains('\0') || name.contains('\0') {
+        return Err(SliceRefusal::DeployTokenNotFound { slice, name }.into());
+    }
     let entry = Entry::of(EventKind::DeployTokenRevoked).about(&slice).with("token", &name);
     trail
         .write(database.begin().await?, [entry], async move |connection: &mut Connection| {

@@ -311,6 +311,9 @@ const REMOVE: &str = "DELETE FROM fault WHERE CAST($1 AS TEXT) IS NULL OR fault_
 
 /// Removes one fault, or all of them.
 pub async fn remove(world: &World, id: Option<String>, trail: &Trail) -> Result<(), Failure> {
+    if let Some(id) = id.as_ref().filter(|id| id.contains('\0')) {
+        return Err(FaultRefusal::FaultNotFound(id.clone()).into());
+    }
     let entry = Entry::of(EventKind::FaultsRemoved).about_some(id.as_deref());
     trail
         .write(world.database.begin().await?, [entry], async move |connection: &mut Connection| {
