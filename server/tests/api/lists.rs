@@ -64,7 +64,7 @@ enum Step {
     MoveClock {
         seconds: u64,
     },
-    /// More writes than the change log holds.
+    /// Many writes, some in one commit.
     ManyWrites,
 }
 

@@ -81,6 +81,25 @@ async fn each_magic_phone_has_its_outcome_in_any_scenario() {
 }
 
 #[tokio::test]
+async fn each_magic_amount_has_the_outcome_of_its_phone() {
+    let app = TestApp::start().await;
+    let mut tried = 0;
+    for magic in MAGIC.iter().filter(|magic| magic.amount.is_some()) {
+        let loan = app.approve_loan(magic.amount.unwrap().0, PLAIN).await;
+        let outcome = settled(&app, &loan).await;
+        match magic.outcome {
+            Outcome::Refused(refusal) => {
+                assert_eq!(outcome, format!("422 {} FAILED {}", refusal.code(), refusal.text()));
+            }
+            Outcome::LostUnpaid => assert!(outcome.contains("FAILED"), "{magic:?}"),
+            _ => assert!(outcome.contains("COMPLETED"), "{magic:?}"),
+        }
+        tried += 1;
+    }
+    assert_eq!(tried, 15);
+}
+
+#[tokio::test]
 async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
     let app = TestApp::start().await;
     let mut outcomes = Vec::new();
@@ -288,4 +307,15 @@ async fn queued_outcomes_are_used_in_order_and_survive_a_restart() {
     );
     assert!(matches!(money.pay(payment("5", 500)).await.unwrap(), Answer::Result(Paid(_))));
     assert_eq!(money.scenario().await.unwrap().next, []);
+}
+
+#[tokio::test]
+async fn an_answer_takes_as_long_as_the_scenario_says() {
+    let app = TestApp::start().await;
+    app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 3_000})).await;
+    let agent = app.sign_in("agent").await;
+    let loan = &agent.waiting_loan().await;
+    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, 200);
+    let took = app.clock.now().since(NOON);
+    assert!(took >= Duration::from_secs(3), "{took:?}");
 }

@@ -103,7 +103,10 @@ async fn nothing_passes_either_way_but_the_headers_of_the_contract() {
         "location: https://elsewhere.example.com",
         "access-control-allow-origin: *",
         "service-worker-allowed: /",
+        "nel: {}",
+        "report-to: {}",
         "x-accel-redirect: /etc/passwd",
+        "x-sendfile: /etc/passwd",
         "server: theirs",
         "keep-alive: timeout=5",
     ];

@@ -4,7 +4,7 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use hmac::{Hmac, KeyInit, Mac};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use sha2::Sha512;
+use sha2::{Sha384, Sha512};
 
 use crate::{
     test_app::{NOON, TestApp},
@@ -206,22 +206,29 @@ async fn a_correctly_signed_token_with_wrong_claims_is_refused() {
         let token = sign(&claims, secret);
         assert_eq!(status(&token).await, 401, "{claim}: {value:?}");
     }
+    let hs384 = |signed: &str| {
+        let mac = Hmac::<Sha384>::new_from_slice(secret.as_bytes()).unwrap();
+        mac.chain_update(signed).finalize().into_bytes().to_vec()
+    };
+    let hs512 = |signed: &str| {
+        let mac = Hmac::<Sha512>::new_from_slice(secret.as_bytes()).unwrap();
+        mac.chain_update(signed).finalize().into_bytes().to_vec()
+    };
     let payload = BASE64.encode(right.to_string());
-    let signed = format!("{}.{payload}", BASE64.encode(json!({"alg": "HS512", "typ": "JWT"}).to_string()));
-    let mac = Hmac::<Sha512>::new_from_slice(secret.as_bytes()).unwrap().chain_update(&signed).finalize();
-    let hs512 = format!("{signed}.{}", BASE64.encode(mac.into_bytes()));
+    for (algorithm, mac) in [("HS384", &hs384 as &dyn Fn(&str) -> Vec<u8>), ("HS512", &hs512)] {
+        let head = BASE64.encode(json!({"alg": algorithm, "typ": "JWT"}).to_string());
+        let signed = format!("{head}.{payload}");
+        let token = format!("{signed}.{}", BASE64.encode(mac(&signed)));
+        assert_eq!(status(&token).await, 401, "{algorithm}");
+    }
     let other_secret = sign(&right, &secret.replace('0', "9"));
     let (head, signature) = good.rsplit_once('.').unwrap();
+    let (_, payload) = head.split_once('.').unwrap();
     // {"alg":"none","typ":"JWT"}
     let unsigned = format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{payload}.");
-    for token in [
-        hs512,
-        other_secret,
-        unsigned,
-        head.to_owned(),
-        format!("{head}."),
-        format!("x.{payload}.{signature}"),
-    ] {
+    for token in
+        [other_secret, unsigned, head.to_owned(), format!("{head}."), format!("x.{payload}.{signature}")]
+    {
         assert_eq!(status(&token).await, 401, "{token}");
     }
 }
