@@ -247,11 +247,11 @@ impl TestApp {
     /// Waits for a moment, and for a write: where writes are slow, time must be, too, or calls that are still running
     /// would pass their timeouts.
     async fn moment(&self) {
-        // A test may hold the writer up.
-        const PATIENCE: Duration = Duration::from_millis(50);
+        const PATIENCE: Duration = Duration::from_secs(30);
         tokio::time::sleep(Duration::from_millis(2)).await;
         let write = self.sandbox.database.write(async |_: &mut Connection| Ok(()));
-        _ = tokio::time::timeout(PATIENCE, write).await;
+        let written = tokio::time::timeout(PATIENCE, write).await;
+        assert!(written.is_ok(), "nothing could be written for {PATIENCE:?}");
     }
 
     /// Makes a sandbox, and calls it from now on.
