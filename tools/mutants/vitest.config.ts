@@ -1,9 +1,17 @@
+import { join } from 'node:path';
 import { screenTests } from 'mfe-kit/build/vitest';
 import { defineConfig } from 'vitest/config';
 
+/** Less patient than the tests are elsewhere: what a change prevents is waited for in vain. */
 const testsOf = (name: string, ...include: string[]) => ({
   root: name,
-  test: { ...screenTests, name, include },
+  test: {
+    ...screenTests,
+    name,
+    include,
+    setupFiles: [join(import.meta.dirname, 'setup.ts')],
+    expect: { poll: { timeout: 3_000 } },
+  },
 });
 
 /** The tests of each part: those that decide what is right there. */

@@ -35,7 +35,7 @@ use tokio::{
     sync::{OnceCell, OwnedRwLockWriteGuard, oneshot},
 };
 use tower::ServiceExt;
-use worlds::sandboxes::Name;
+use worlds::sandboxes::{Name, open_files};
 
 use crate::{contract, security_headers, subscriber, test_store};
 
@@ -201,6 +201,8 @@ impl TestApp {
         starts: u64,
     ) -> Self {
         subscriber::install();
+        // As `mkopo serve` does: all tests are one process.
+        open_files::allow_more();
         let sandbox = Sandbox::open(settings, clock.clone(), randomness).await.unwrap();
         let [portal, console] = mkopo::routers(&sandbox);
         let console_token = CONSOLE_TOKEN.to_owned();
