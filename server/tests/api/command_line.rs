@@ -712,9 +712,11 @@ async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time()
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_that_is_closed_stops_the_service_in_good_order_unless_it_ignores_that() {
+    use rustix::process::{Pid, Signal, kill_process};
+
     // As at a terminal, and as under `nohup`, whichever the tests run at.
     for (given, signals) in
-        [("--default-signal=HUP", &["-HUP"][..]), ("--ignore-signal=HUP", &["-HUP", "-TERM"])]
+        [("--default-signal=HUP", &[Signal::HUP][..]), ("--ignore-signal=HUP", &[Signal::HUP, Signal::TERM])]
     {
         let folder = tempfile::tempdir().unwrap();
         let mut service = Command::new("env")
@@ -731,11 +733,10 @@ fn a_terminal_that_is_closed_stops_the_service_in_good_order_unless_it_ignores_t
         let listening: Value = serde_json::from_str(&listening).unwrap();
         let url = format!("http://{}/healthz", listening["fields"]["address"].as_str().unwrap());
         for (number, signal) in (1..).zip(signals) {
-            let mut kill = Command::new("kill");
-            assert!(kill.args([signal, &*service.id().to_string()]).status().unwrap().success());
+            kill_process(Pid::from_child(&service), *signal).unwrap();
             // Long enough to stop.
             let goes_on = number < signals.len();
-            assert!(!goes_on || (0..50).all(|_| ureq::get(&url).call().is_ok()), "{signal} stopped it");
+            assert!(!goes_on || (0..50).all(|_| ureq::get(&url).call().is_ok()), "{signal:?} stopped it");
         }
         assert!(log.any(|line| line.contains("\"stopped\"")), "{given}");
         assert!(service.wait().unwrap().success(), "{given}");
