@@ -324,7 +324,9 @@ struct Hanging(Vec<String>);
 
 impl Hanging {
     fn signal(&self, signal: &str) {
-        assert!(Command::new("kill").arg(signal).args(&self.0).status().unwrap().success());
+        // In some languages, it does not know the names of all signals.
+        let mut kill = Command::new("kill");
+        assert!(kill.env("LC_ALL", "C").arg(signal).args(&self.0).status().unwrap().success());
     }
 }
 

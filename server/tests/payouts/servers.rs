@@ -403,8 +403,10 @@ impl Hanging {
 
     fn signal(&self, signal: &str) {
         // The children first, so that none is restarted; the postmaster has none when it is stopped.
-        Command::new("pkill").args([signal, "--parent", &self.0]).status().unwrap();
-        Command::new("kill").args([signal, &self.0]).status().unwrap();
+        for (program, processes) in [("pkill", &["--parent", &*self.0][..]), ("kill", &[&*self.0])] {
+            // In some languages, they do not know the names of all signals.
+            Command::new(program).env("LC_ALL", "C").arg(signal).args(processes).status().unwrap();
+        }
     }
 }
 
@@ -514,7 +516,8 @@ fn tls_to_postgresql_requires_a_trusted_certificate_on_postgresql() {
     let start = |url: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
         let secrets = ["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET];
-        command.args(["serve", &data_dir, &folder, &option, url]).args(secrets).env_clear().output().unwrap()
+        command.args(["serve", &data_dir, &folder, &option, url]).args(secrets);
+        command.args(["--listen=127.0.0.1:0", "--console-listen=127.0.0.1:0"]).env_clear().output().unwrap()
     };
     let refused = |url: &str| {
         let said = String::from_utf8(start(url).stderr).unwrap();
