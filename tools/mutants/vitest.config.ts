@@ -9,7 +9,7 @@ const testsOf = (name: string, ...include: string[]) => ({
     ...screenTests,
     name,
     include,
-    setupFiles: [join(import.meta.dirname, 'setup.ts')],
+    setupFiles: [join(import.meta.dirname, 'setup.mjs')],
     expect: { poll: { timeout: 3_000 } },
   },
 });
