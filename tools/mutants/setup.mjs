@@ -1,5 +1,5 @@
 import 'mfe-kit/testing/setup';
 import { configure } from '@testing-library/react';
 
-// What a change prevents is waited for in vain, by one test or another for most changes.
+// As long as `expect.poll` waits (vitest.config.ts).
 configure({ asyncUtilTimeout: 3_000 });

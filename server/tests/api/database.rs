@@ -1,12 +1,12 @@
 use std::{
     panic::AssertUnwindSafe,
-    process::Command,
     time::{Duration, Instant},
 };
 
 use axum::http::{Method, StatusCode};
 use base::error::Failure;
 use futures::{FutureExt, future::join_all};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use sqlx::{Connection as _, PgConnection, SqliteConnection};
 use store::{Connection, Database};
@@ -320,19 +320,19 @@ async fn a_test_shows_what_caused_a_500() {
 }
 
 /// Processes that stop, as on a machine that hangs, until this is dropped.
-struct Hanging(Vec<String>);
+struct Hanging(Vec<Pid>);
 
 impl Hanging {
-    fn signal(&self, signal: &str) {
-        // In some languages, it does not know the names of all signals.
-        let mut kill = Command::new("kill");
-        assert!(kill.env("LC_ALL", "C").arg(signal).args(&self.0).status().unwrap().success());
+    fn signal(&self, signal: Signal) {
+        for process in &self.0 {
+            kill_process(*process, signal).unwrap();
+        }
     }
 }
 
 impl Drop for Hanging {
     fn drop(&mut self) {
-        self.signal("-CONT");
+        self.signal(Signal::CONT);
     }
 }
 
@@ -348,10 +348,10 @@ async fn readers_whose_postgresql_hangs_make_room_for_others_on_postgresql() {
     let mut processes = Vec::new();
     for reader in &mut readers {
         let process: i32 = store::query_scalar("SELECT pg_backend_pid()").fetch_one(reader).await.unwrap();
-        processes.push(process.to_string());
+        processes.push(Pid::from_raw(process).unwrap());
     }
     let hanging = Hanging(processes);
-    hanging.signal("-STOP");
+    hanging.signal(Signal::STOP);
     drop(readers);
     wait_until("others read", async || database.read().await.is_ok()).await;
 }
