@@ -6,6 +6,9 @@ import { expectTidyLayout } from '../layout';
 import { type Receiver, startReceiver, valuesOf } from '../receiver';
 import { expect, test } from '../test';
 
+// A reset keeps traces, so a sandbox that other tests have used has those of their payouts, too.
+test.use({ sandboxPer: 'test' });
+
 const withReceiver = test.extend<{ receiver: Receiver }>({
   receiver: async ({}, use) => {
     const receiver = await startReceiver();
