@@ -121,11 +121,6 @@ impl Kept {
         ring.traces.shrink_to_fit();
     }
 
-    pub fn clear(&self) {
-        let mut ring = self.0.ring.lock();
-        (ring.traces, ring.bytes) = (VecDeque::new(), 0);
-    }
-
     /// All traces, newest first.
     pub fn all(&self) -> Vec<Arc<KeptTrace>> {
         self.0.ring.lock().traces.iter().rev().cloned().collect()
