@@ -305,13 +305,9 @@ async fn a_killed_restore_leaves_nothing_for_the_next_one() {
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
-    let left = loop {
-        let files = files_of_database(other.path());
-        if let Some(part) = files.into_iter().find(|name| name.contains("part")) {
-            break part;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    };
+    let part = || files_of_database(other.path()).into_iter().find(|name| name.contains("part"));
+    wait_until("a part of the file", async || part().is_some()).await;
+    let left = part().unwrap();
     killed.kill().unwrap();
     killed.wait().unwrap();
     // It was killed later, while it wrote the copy of another backup.

@@ -28,9 +28,7 @@ async fn count(app: &TestApp) -> i64 {
 
 /// Waits until `count` writes are queued.
 async fn until_waiting(app: &TestApp, count: usize) {
-    while app.sandbox.database.load().writes_waiting < count {
-        tokio::task::yield_now().await;
-    }
+    wait_until("writes wait", async || app.sandbox.database.load().writes_waiting >= count).await;
 }
 
 #[tokio::test]

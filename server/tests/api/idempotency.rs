@@ -7,7 +7,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
 use crate::{
-    test_app::{Answer, TestApp, disbursement_of, payout, wait_until, waiting, with_headers},
+    test_app::{Answer, TestApp, disbursement_of, payout, run_until, wait_until, waiting, with_headers},
     test_store,
 };
 
@@ -139,9 +139,7 @@ async fn a_key_whose_call_died_with_its_server_is_answered_once_the_payout_has_s
     let mut first = Box::pin(agent.disburse_with_key(&loan, KEY));
     agent.until_claimed(&loan, &mut first).await;
     drop(first);
-    while app.float().await == 50_000_000 {
-        tokio::task::yield_now().await;
-    }
+    wait_until("the payment is taken in", async || app.float().await != 50_000_000).await;
 
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
@@ -161,9 +159,8 @@ async fn a_key_whose_call_died_with_its_server_does_not_stay_in_use_while_the_pa
     let mut first = Box::pin(agent.disburse_with_key(&loan, KEY));
     agent.until_claimed(&loan, &mut first).await;
     drop(first);
-    while !app.sandbox.mobile_money.scenario().await.unwrap().next.is_empty() {
-        tokio::task::yield_now().await;
-    }
+    let is_asked = async || app.sandbox.mobile_money.scenario().await.unwrap().next.is_empty();
+    wait_until("mobile money is asked", is_asked).await;
 
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
@@ -245,10 +242,8 @@ async fn an_answer_that_could_not_be_stored_is_not_sent() {
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
     let mut call = Box::pin(agent.disburse_with_key(loan, KEY));
     agent.until_claimed(loan, &mut call).await;
-    while !app.sandbox.mobile_money.scenario().await.unwrap().next.is_empty() {
-        assert!(futures::poll!(&mut call).is_pending());
-        tokio::task::yield_now().await;
-    }
+    let is_asked = async || app.sandbox.mobile_money.scenario().await.unwrap().next.is_empty();
+    run_until("mobile money is asked", &mut call, is_asked).await;
     let other = lock_file(&app).await;
     // After 8 seconds the call would be answered 202.
     assert_eq!(app.as_time_passes(call).await.kind(), "503 not_known");

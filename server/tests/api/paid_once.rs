@@ -1,6 +1,6 @@
 //! A loan is paid once, whatever clocks, resets and other servers do between its claim and its payment.
 
-use std::{pin::pin, time::Duration};
+use std::{fmt::Debug, pin::pin, time::Duration};
 
 use axum::http::Method;
 use base::clock::Clock;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     idempotency::lock_file,
-    test_app::{NOON, TestApp},
+    test_app::{NOON, TestApp, run_until, wait_until},
 };
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -84,9 +84,7 @@ async fn a_reset_whose_caller_hangs_up_is_finished_all_the_same() {
         app.run_until_it_waits(&mut reset).await;
     }
     free.send(()).unwrap();
-    while agent.get("/api/v1/auth/me").await.status != 401 {
-        tokio::task::yield_now().await;
-    }
+    wait_until("the session is over", async || agent.get("/api/v1/auth/me").await.status == 401).await;
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -143,13 +141,10 @@ async fn a_call_that_waits_while_its_session_ends_pays_nothing() {
 
 /// Runs a call that pays out until more writes wait: it writes in a task of its own. A write in the background may be
 /// taken for it; then the call does not begin before its session has ended.
-async fn queue_payout<T>(app: &TestApp, call: &mut (impl Future<Output = T> + Unpin)) {
+async fn queue_payout<T: Debug>(app: &TestApp, call: &mut (impl Future<Output = T> + Unpin)) {
     let writes_waiting = || app.sandbox.database.load().writes_waiting;
     let before = writes_waiting();
-    while writes_waiting() == before {
-        assert!(futures::poll!(&mut *call).is_pending());
-        tokio::task::yield_now().await;
-    }
+    run_until("more writes wait", call, async || writes_waiting() != before).await;
 }
 
 #[tokio::test]
@@ -161,13 +156,7 @@ async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
     // Mobile money takes the payment in; its answer is on the way.
     let float = app.float().await;
     drop(held);
-    while app.float().await == float {
-        tokio::select! {
-            biased;
-            answer = call.as_mut() => panic!("{}", answer.status),
-            () = tokio::task::yield_now() => {}
-        }
-    }
+    run_until("the payment is taken in", &mut call, async || app.float().await != float).await;
     assert_eq!(app.console(Method::PUT, "/data/snapshots/claimed", None).await.status, 204);
     app.as_time_passes(call).await;
     app.assert_every_shilling_is_accounted_for().await;

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use lending::{mobile_money::Outcome, payouts};
 use serde_json::{Value, json};
 
-use crate::test_app::{NOON, TestApp};
+use crate::test_app::{NOON, TestApp, wait_until};
 
 /// The time until the next look at the open payout of `loan`.
 async fn until_next_look(app: &TestApp, loan: &Value) -> Duration {
@@ -148,9 +148,7 @@ async fn what_was_open_when_the_server_died_settles_after_the_next_start() {
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
     // The clock does not advance: the start makes all open payouts due.
-    while agent.status_of(&loan).await == "PENDING" {
-        tokio::task::yield_now().await;
-    }
+    wait_until("the payout is settled", async || agent.status_of(&loan).await != "PENDING").await;
     assert_eq!(agent.status_of(&loan).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }
@@ -226,14 +224,9 @@ async fn a_caller_who_disconnects_does_not_stop_the_payout() {
 async fn a_shutdown_waits_for_running_payouts() {
     let (app, agent) = TestApp::start_for("agent").await;
     let loans = &agent.waiting_loans::<5>().await;
-    let calls = join_all(loans.iter().map(|loan| agent.disburse(loan)));
-    let stop = async {
-        while agent.records_of(&loans[0]).await.is_empty() {
-            tokio::task::yield_now().await;
-        }
-        app.sandbox.tasks.end(Duration::from_mins(1)).await;
-    };
-    let (answers, ()) = tokio::join!(calls, stop);
+    let mut calls = Box::pin(join_all(loans.iter().map(|loan| agent.disburse(loan))));
+    agent.until_claimed(&loans[0], &mut calls).await;
+    let (answers, ()) = tokio::join!(calls, app.sandbox.tasks.end(Duration::from_mins(1)));
     for answer in answers {
         assert_eq!(answer.status, 200);
     }
@@ -250,10 +243,7 @@ async fn a_result_that_cannot_be_recorded_delays_none_of_those_that_come_with_it
     let held = app.sandbox.mobile_money.hold_requests().await;
     let mut calls = Box::pin(join_all(loans.iter().map(|loan| agent.disburse(loan))));
     for loan in loans {
-        while agent.records_of(loan).await.is_empty() {
-            assert!(futures::poll!(&mut calls).is_pending());
-            tokio::task::yield_now().await;
-        }
+        agent.until_claimed(loan, &mut calls).await;
     }
     // Only one of the two can be disbursed.
     let loans_of_both = format!("loan (status) WHERE loan_id = '{loan_id}' OR loan_id = '{paid_id}'");

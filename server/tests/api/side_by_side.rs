@@ -202,7 +202,7 @@ async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing_on_post
     let mut connection = test_store::connection(app.data_dir()).await;
     sqlx::raw_sql("BEGIN; UPDATE session SET ended_at = 1").execute(&mut connection).await.unwrap();
     let ending = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        wait_until("the claim is tried again", async || app.sandbox.database.load().conflicts > 0).await;
         sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
     };
     let (answer, ()) = tokio::join!(agent.disburse(&loan), ending);
@@ -254,7 +254,7 @@ async fn claims_of_loans_that_somebody_locks_in_the_wrong_order_are_tried_again_
     let agent = app.sign_in("agent").await;
     let agent = &agent;
     let other = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        wait_until("a claim is tried again", async || app.sandbox.database.load().conflicts > 0).await;
         sqlx::raw_sql(lock(ids[0])).execute(&mut connection).await.unwrap();
         sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
     };

@@ -1,6 +1,15 @@
 //! The whole service on a fresh database, called in-process.
 
-use std::{fmt, io::Read, net::SocketAddr, ops::Deref, path::Path, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    fmt::{self, Debug},
+    io::Read,
+    net::SocketAddr,
+    ops::Deref,
+    path::Path,
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::{
     Router,
@@ -249,7 +258,6 @@ impl TestApp {
     /// Waits for a moment, and for a write: where writes are slow, time must be, too, or calls that are still running
     /// would pass their timeouts.
     async fn moment(&self) {
-        const PATIENCE: Duration = Duration::from_secs(30);
         tokio::time::sleep(Duration::from_millis(2)).await;
         let write = self.sandbox.database.write(async |_: &mut Connection| Ok(()));
         let written = tokio::time::timeout(PATIENCE, write).await;
@@ -307,12 +315,10 @@ impl TestApp {
     }
 
     /// Runs `call`, whose test has one thread, until it waits for the writer.
-    pub async fn run_until_it_waits<T>(&self, call: &mut (impl Future<Output = T> + Unpin)) {
+    pub async fn run_until_it_waits<T: Debug>(&self, call: &mut (impl Future<Output = T> + Unpin)) {
         let before = subscriber::writes_of_calls();
-        while subscriber::writes_of_calls() == before {
-            assert!(futures::poll!(&mut *call).is_pending());
-            tokio::task::yield_now().await;
-        }
+        run_until("a call waits for the writer", call, async || subscriber::writes_of_calls() != before)
+            .await;
     }
 
     /// Runs statements in the database, in one transaction.
@@ -583,18 +589,8 @@ impl TestApp {
     }
 
     /// Runs a call that pays out `loan` until the payout is stored, and no further.
-    pub async fn until_claimed(
-        &self,
-        loan: &Value,
-        call: &mut Pin<Box<impl Future<Output = Answer> + ?Sized>>,
-    ) {
-        loop {
-            tokio::select! {
-                biased;
-                answer = call.as_mut() => panic!("{}", answer.status),
-                records = self.records_of(loan) => if !records.is_empty() { return },
-            }
-        }
+    pub async fn until_claimed<T: Debug>(&self, loan: &Value, call: &mut (impl Future<Output = T> + Unpin)) {
+        run_until("the payout is stored", call, async || !self.records_of(loan).await.is_empty()).await;
     }
 
     /// The records of one loan, the newest first.
@@ -610,9 +606,11 @@ impl TestApp {
     }
 }
 
+/// How long a test waits for what it does not do itself.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Waits for what a service does by itself; a test that waits in vain says for `what`.
 pub async fn wait_until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    const PATIENCE: Duration = Duration::from_secs(30);
     const POLL_INTERVAL: Duration = Duration::from_millis(5);
     let waiting = async {
         while !is_so().await {
@@ -777,6 +775,7 @@ fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
 }
 
 /// The response to a call.
+#[derive(Debug)]
 pub struct Answer {
     pub status: Status,
     pub headers: HeaderMap,
@@ -883,4 +882,24 @@ impl fmt::Debug for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
     }
+}
+
+/// Runs `call` until it is so, and no further; a test that waits in vain says for `what`.
+pub async fn run_until<T: Debug>(
+    what: &str,
+    call: &mut (impl Future<Output = T> + Unpin),
+    mut is_so: impl AsyncFnMut() -> bool,
+) {
+    let running = async {
+        loop {
+            tokio::select! {
+                biased;
+                over = &mut *call => panic!("over before {what}: {over:?}"),
+                is_so = is_so() => if is_so { return },
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let waited = tokio::time::timeout(PATIENCE, running).await;
+    assert!(waited.is_ok(), "waited {PATIENCE:?} in vain: {what}");
 }

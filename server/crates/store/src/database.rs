@@ -205,7 +205,7 @@ impl Database {
         writer
     }
 
-    /// Counts a set that PostgreSQL undid because of another transaction.
+    /// Counts a set that is tried again because of another transaction.
     pub(crate) fn count_conflict(&self) {
         self.conflicts.fetch_add(1, Ordering::Relaxed);
     }

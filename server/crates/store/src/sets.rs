@@ -178,6 +178,7 @@ async fn write_alone<W: InSets>(
 ) {
     let began = Instant::now();
     let result = loop {
+        database.count_conflict();
         let written = write_together(&database, &writer, Vec::new(), std::slice::from_ref(&work)).await;
         match written.and_then(|mut results| results.pop().unwrap_or(Err(Failure::NotCommitted))) {
             Err(Failure::Conflict) if began.elapsed() < LOCKED_TIMEOUT => {

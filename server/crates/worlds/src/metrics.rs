@@ -139,7 +139,7 @@ metrics! {
         "mkopo_database_writes_waiting", "Writes that wait for a writer";
     conflicts: Counter = Counter::default(),
         "mkopo_database_conflicts",
-        "Writes that PostgreSQL undid because of others and that were tried again, since the start";
+        "Writes tried again because PostgreSQL undid them or their rows were locked, since the start";
     readers: Family<Readers, Gauge> = Family::default(),
         "mkopo_database_readers", "Read connections, by state";
 
