@@ -113,7 +113,7 @@ async fn a_snapshot_is_restored_exactly() {
     app.set_console(Method::POST, "/faults", fault).await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
     // What is pending would settle in the background while the test runs.
-    payouts::reconcile(&app.sandbox.payouts).await.unwrap();
+    app.reconcile().await;
     let state = async |staff: &TestApp| {
         let mut state = vec![json!(lists(staff).await)];
         for path in ["/outbox", "/scenario", "/faults", "/clock", "/invariant"] {

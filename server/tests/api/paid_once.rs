@@ -1,10 +1,10 @@
 //! A loan is paid once, whatever clocks, resets and other servers do between its claim and its payment.
 
-use std::{fmt::Debug, pin::pin, time::Duration};
+use std::{pin::pin, time::Duration};
 
 use axum::http::Method;
 use base::clock::Clock;
-use lending::{mobile_money::Outcome, payouts};
+use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
 use crate::{
@@ -31,7 +31,7 @@ async fn moving_the_clock_on_does_not_free_a_loan_that_is_being_paid() {
     for loan in &agent.waiting_loans::<3>().await {
         let (held, call) = agent.claimed(loan, agent.disburse(loan)).await;
         app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
-        payouts::reconcile(&app.sandbox.payouts).await.unwrap();
+        app.reconcile().await;
         drop(held);
         let answer = app.as_time_passes(call).await;
         // If the request was voided before this call was answered, the answer says so.
@@ -47,7 +47,7 @@ async fn a_payment_that_was_asked_after_in_vain_is_refused_for_good() {
     let (app, agent, loan) = TestApp::ready_to_pay().await;
     let ahead = app.another_server_at(Clock::held_at(NOON.plus(HOUR)), &[]).await;
     let (held, call) = agent.claimed(&loan, agent.disburse(&loan)).await;
-    payouts::reconcile(&ahead.sandbox.payouts).await.unwrap();
+    ahead.reconcile().await;
     assert_eq!(agent.status_of(&loan).await, "FAILED");
     // Somebody else pays the loan before the first call goes on.
     assert_eq!(ahead.with(agent.token()).disburse(&loan).await.status, 200);
@@ -141,7 +141,7 @@ async fn a_call_that_waits_while_its_session_ends_pays_nothing() {
 
 /// Runs a call that pays out until more writes wait: it writes in a task of its own. A write in the background may be
 /// taken for it; then the call does not begin before its session has ended.
-async fn queue_payout<T: Debug>(app: &TestApp, call: &mut (impl Future<Output = T> + Unpin)) {
+async fn queue_payout<T>(app: &TestApp, call: &mut (impl Future<Output = T> + Unpin)) {
     let writes_waiting = || app.sandbox.database.load().writes_waiting;
     let before = writes_waiting();
     run_until("more writes wait", call, async || writes_waiting() != before).await;

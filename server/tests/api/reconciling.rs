@@ -224,9 +224,11 @@ async fn a_caller_who_disconnects_does_not_stop_the_payout() {
 async fn a_shutdown_waits_for_running_payouts() {
     let (app, agent) = TestApp::start_for("agent").await;
     let loans = &agent.waiting_loans::<5>().await;
+    let held = app.sandbox.mobile_money.hold_requests().await;
     let mut calls = Box::pin(join_all(loans.iter().map(|loan| agent.disburse(loan))));
     agent.until_claimed(&loans[0], &mut calls).await;
-    let (answers, ()) = tokio::join!(calls, app.sandbox.tasks.end(Duration::from_mins(1)));
+    let go_on = async { drop(held) };
+    let (answers, (), ()) = tokio::join!(calls, app.sandbox.tasks.end(Duration::from_mins(1)), go_on);
     for answer in answers {
         assert_eq!(answer.status, 200);
     }

@@ -6,7 +6,7 @@
 use std::{
     collections::HashMap,
     path::Path,
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
@@ -108,16 +108,29 @@ fn filled() -> (Cluster, Server, String) {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        self.stop("immediate");
+        stop("postgres", &["stop", self.folder(), "immediate"]);
     }
 }
 
 /// Runs a script of `tools/machine`, and returns its output.
 pub fn run(script: &str, arguments: &[&str]) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/machine").join(script);
-    let output = Command::new(script).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let output = machine(script, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Stops what a test has started; in a test that has failed, it may be gone, and a second panic would hide the first.
+fn stop(script: &str, arguments: &[&str]) {
+    if thread::panicking() {
+        machine(script, arguments);
+    } else {
+        run(script, arguments);
+    }
+}
+
+fn machine(script: &str, arguments: &[&str]) -> Output {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/machine").join(script);
+    Command::new(script).args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 pub fn call(address: &str, method: &str, path: &str, token: &str, body: Option<&Value>) -> Answer {
@@ -267,7 +280,7 @@ impl Pooler {
 
 impl Drop for Pooler {
     fn drop(&mut self) {
-        run("pgbouncer", &["stop", self.folder.path().to_str().unwrap()]);
+        stop("pgbouncer", &["stop", self.folder.path().to_str().unwrap()]);
     }
 }
 
