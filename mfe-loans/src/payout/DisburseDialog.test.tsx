@@ -243,9 +243,26 @@ test('REQ-262..265 REQ-268 a rejection shows its reason; closing clears it', asy
   await user.click(screen.getByRole('button', { name: 'Close' }));
   await noDialog();
   expect(screen.queryByText(REFUSAL)).not.toBeInTheDocument();
+  expect(screen.queryByText('Disbursement Failed')).not.toBeInTheDocument();
   await user.click(screen.getByRole('button', { name: 'Disburse Loan' }));
   expect(await dialog('Confirm Loan Disbursement')).toBeVisible();
 });
+
+test.for(['specified', 'live'] as const)(
+  'where the screens are %s, a refusal is said by its dialog, and not once more by the page',
+  async (screens) => {
+    setPortalSettings({ screens });
+    answer('get', '/api/v1/preferences', 200, preferences());
+    const refusal = failure(REFUSAL, 'mobile_money_refused');
+    answer('post', DISBURSE, 422, { ...refusal, result_code: '1', record: rejected });
+    const { user } = await confirm();
+    await dialog('Disbursement Failed');
+    await user.click(screen.getByRole('button', { name: 'Close' }));
+    await noDialog();
+    expect(screen.queryByText('Disbursement Failed')).not.toBeInTheDocument();
+    expect(screen.getByRole('button', { name: 'Disburse Loan' })).toBeEnabled();
+  },
+);
 
 test('REQ-274 a failure without a text shows the portal’s text', async () => {
   unreachable('post', DISBURSE);
@@ -313,6 +330,49 @@ test('the key of a request without a response outlives the dialog and the page',
   await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
   await dialog('Disbursement Successful');
   expect(keyOf(second)).toBe(keyOf(first));
+});
+
+test('the key of a request without a response is kept for as long as the provider keeps it, a day', async () => {
+  const lost = answer('post', DISBURSE, 503, failure('The service is busy', 'busy'));
+  const { user, router } = await confirm();
+  await screen.findByText('The service is busy');
+  await act(() => router.navigate('/elsewhere'));
+  await pass(24 * 60 * 60 * 1000 - 60_000);
+  const paid = answer('post', DISBURSE, 200, disbursement());
+  // From the list, whose loan knows of no request.
+  await act(() => router.navigate('/loans/LN-1', { state: { loan: LOAN } }));
+  await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
+  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  await dialog('Disbursement Successful');
+  expect(keyOf(paid)).toBe(keyOf(lost));
+});
+
+test('a request whose key is in use by itself, being still under way, is repeated with its key', async () => {
+  const lost = answer('post', DISBURSE, 503, failure('The service is busy', 'busy'));
+  const { user } = await confirm();
+  await screen.findByText('The service is busy');
+  answer('post', DISBURSE, 409, failure('Still under way', 'idempotency_key_in_use'));
+  await tryAgain(user);
+  await screen.findByText('Still under way');
+  const paid = answer('post', DISBURSE, 200, disbursement());
+  await tryAgain(user);
+  await dialog('Disbursement Successful');
+  expect(keyOf(paid)).toBe(keyOf(lost));
+});
+
+test('while a loan is being paid, another one can be: each page knows of its own payout only', async () => {
+  const held = hold();
+  answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }), { until: held.back });
+  const { user, router } = await confirm();
+  await dialog('Processing Disbursement');
+  const other = loanFrom(pendingLoan({ loan_id: 'LN-2' }));
+  await act(() => router.navigate('/loans/LN-2', { state: { loan: other } }));
+  await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
+  const received = answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-2' }));
+  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  await dialog('Disbursement Successful');
+  expect(received[0]?.url.pathname).toBe('/api/v1/disbursements/LN-2/disburse');
+  held.release();
 });
 
 test('an accepted payout is called submitted, not a success; the dialog closes after 2.5 s and the page shows the result', async () => {
@@ -512,6 +572,10 @@ test('a payout that another user has started is followed', async () => {
   await noDialog();
   expect(screen.getByText('Disbursement in Progress')).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
+  answer('get', RECORDS, 200, [{ ...rejected, id: record.id }]);
+  await pass(3000);
+  expect(await screen.findByText('Disbursement Failed')).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Disburse Loan' })).toBeEnabled();
 });
 
 test.for([
@@ -548,6 +612,41 @@ test('REQ-273 a response without fields is a success that does not change the lo
   await confirm();
   expect(await dialog('Disbursement Successful')).toHaveTextContent('Transaction ID: Pending...');
   expect(screen.getByText('Approved, Pending Disbursement')).toBeInTheDocument();
+  await pass(2600);
+  expect(screen.getByText('Disbursement Successful').closest('[data-notice]')).toBeVisible();
+});
+
+test('an accepted payout of which the response says nothing is followed', async () => {
+  provider.use(
+    http.post('*/api/v1/disbursements/LN-1/disburse', () => HttpResponse.json({}, { status: 202 })),
+  );
+  await confirm();
+  await dialog('Disbursement Submitted');
+  answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1' })]);
+  await pass(3000);
+  expect(await screen.findByText('Disbursement Successful')).toBeVisible();
+  expect(screen.getByRole('region', { name: 'Disbursement Information' })).toHaveTextContent('UKE7Q2M9XA');
+});
+
+test('a failure whose body is null shows the portal’s text', async () => {
+  provider.use(
+    http.post('*/api/v1/disbursements/LN-1/disburse', () => HttpResponse.json(null, { status: 422 })),
+  );
+  await confirm();
+  expect(await dialog('Disbursement Failed')).toHaveTextContent('Failed to disburse loan');
+});
+
+test('while the records are asked what became of a request without a response, it has not failed', async () => {
+  const held = hold();
+  unreachable('post', DISBURSE);
+  const records = [disbursementRecord({ loan_id: 'LN-1' })];
+  const asked = answer('get', RECORDS, 200, records, { until: held.back });
+  await confirm();
+  await waitFor(() => expect(asked).toHaveLength(1));
+  await pass(1000);
+  expect(screen.getByRole('dialog', { name: 'Processing Disbursement' })).toBeVisible();
+  held.release();
+  await dialog('Disbursement Successful');
 });
 
 test('REQ-246 a page that is left and opened again shows the payout in progress', async () => {
@@ -587,6 +686,7 @@ test('a payout that settled while the page was left is known when it is opened a
   await act(() => router.navigate(-1));
   expect(await screen.findByText('Disbursed')).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
+  expect(screen.queryByText('Disbursement Successful')).not.toBeInTheDocument();
 });
 
 test('offline, a payout can’t be requested', async () => {
@@ -724,8 +824,12 @@ describe('where the screens are live', () => {
 
   test('a page follows the payout that somebody else makes', async () => {
     ruled();
+    const read = answer('get', RECORDS, 200, []);
     open();
     await waitFor(() => expect(queryClient.getQueryData(['payout', 'LN-1', null])).toBeNull());
+    // Without news there is nothing to ask.
+    await pass(10_000);
+    expect(read).toHaveLength(1);
     answer('get', RECORDS, 200, [
       disbursementRecord({ loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null }),
     ]);
@@ -795,6 +899,16 @@ describe('where the screens are live', () => {
       expect(screen.getByText('Disbursement Successful')).toBeVisible();
     },
   );
+
+  test('a payout that was accepted and has failed is said by the page, too, once its dialog is closed', async () => {
+    ruled();
+    answer('post', DISBURSE, 200, disbursement({ ...accepted, status: 'FAILED' }));
+    const { user } = await confirm();
+    await dialog('Disbursement Failed');
+    await user.click(screen.getByRole('button', { name: 'Close' }));
+    await noDialog();
+    expect(screen.getByText('Disbursement Failed').closest('[data-notice]')).toBeVisible();
+  });
 
   test('with a provider without rules, a payout is as specified', async () => {
     answer('get', PREFERENCES, 404, failure('Not found', 'not_found'));

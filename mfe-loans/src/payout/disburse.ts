@@ -89,11 +89,6 @@ export function unsettledKey({ status, error, variables }: Attempt): string | un
   return status === 'pending' || isUnknown(error) ? variables?.idempotencyKey : undefined;
 }
 
-/** The last request for the payout of a loan, as the cache has it now. */
-export function lastAttempt(mutationKey: string[]): Attempt | undefined {
-  return queryClient.getMutationCache().findAll({ mutationKey }).at(-1)?.state as Attempt | undefined;
-}
-
 export function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && (error.isOutcomeUnknown || error.code === 'idempotency_key_in_use');
 }

@@ -2,15 +2,7 @@ import { useMutation, useMutationState, useQuery } from '@tanstack/react-query';
 import { ApiError, isLive, queryClient, session } from 'mfe-kit';
 import { useReducer, useState } from 'react';
 import type { Loan } from '../loan/loan';
-import {
-  type Attempt,
-  disburse,
-  isUnknown,
-  KEY_LIFETIME_MS,
-  lastAttempt,
-  newKey,
-  unsettledKey,
-} from './disburse';
+import { type Attempt, disburse, isUnknown, KEY_LIFETIME_MS, newKey, unsettledKey } from './disburse';
 import { type Payout, payoutFrom } from './payout';
 import { openedWith, type PayoutEvent, payoutReducer, type PayoutState } from './payout-state';
 import { payoutQuery, refreshLists } from './queries';
@@ -71,7 +63,7 @@ export function useDisburse(loan: Loan, { payoutId, idempotencyKey }: Remembered
   });
   const record = isFollowed ? (data ?? null) : null;
   const interruptedKey = state.payout ? undefined : idempotencyKey;
-  const keyAfter = (last: Attempt | undefined) => (last ? unsettledKey(last) : interruptedKey);
+  const unsettled = attempt ? unsettledKey(attempt) : interruptedKey;
   const status = state.isDismissed ? 'idle' : STATUSES[state.name];
   const { mutate } = useMutation({
     mutationKey,
@@ -93,13 +85,12 @@ export function useDisburse(loan: Loan, { payoutId, idempotencyKey }: Remembered
     payout: state.payout,
     error: state.error,
     notice: noticeOf(state),
-    idempotencyKey: keyAfter(attempt),
+    idempotencyKey: unsettled,
     pay() {
       // The cache is updated at once; the page would re-render too late to stop a second click.
       if (!session.state.user || queryClient.isMutating({ mutationKey }) > 0) return;
       const { amount } = loan;
-      const key = keyAfter(lastAttempt(mutationKey)) ?? newKey();
-      if (amount !== null) mutate({ loan, amount, idempotencyKey: key });
+      if (amount !== null) mutate({ loan, amount, idempotencyKey: unsettled ?? newKey() });
     },
     dismiss: () => dispatch({ type: 'dismissed' }),
   };
