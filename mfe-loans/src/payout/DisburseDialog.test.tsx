@@ -248,10 +248,13 @@ test('REQ-262..265 REQ-268 a rejection shows its reason; closing clears it', asy
   expect(await dialog('Confirm Loan Disbursement')).toBeVisible();
 });
 
-test.for(['specified', 'live'] as const)(
+test.for([
+  ['as specified', {}],
+  ['live', { screens: 'live' }],
+] as const)(
   'where the screens are %s, a refusal is said by its dialog, and not once more by the page',
-  async (screens) => {
-    setPortalSettings({ screens });
+  async ([, settings]) => {
+    setPortalSettings(settings);
     answer('get', '/api/v1/preferences', 200, preferences());
     const refusal = failure(REFUSAL, 'mobile_money_refused');
     answer('post', DISBURSE, 422, { ...refusal, result_code: '1', record: rejected });
