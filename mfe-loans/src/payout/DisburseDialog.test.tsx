@@ -650,6 +650,7 @@ test('while the records are asked what became of a request without a response, i
   expect(screen.getByRole('dialog', { name: 'Processing Disbursement' })).toBeVisible();
   held.release();
   await dialog('Disbursement Successful');
+  expect(asked).toHaveLength(1);
 });
 
 test('REQ-246 a page that is left and opened again shows the payout in progress', async () => {
@@ -917,6 +918,19 @@ describe('where the screens are live', () => {
     answer('get', PREFERENCES, 404, failure('Not found', 'not_found'));
     answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
     await confirm();
+    await dialog('Disbursement Successful');
+  });
+
+  test('where the rules can’t be read, a payout is as specified, and does not wait for them', async () => {
+    unreachable('get', PREFERENCES);
+    answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
+    const drawn = open();
+    await pass(60_000);
+    expect(queryClient.getQueryState(queryKeys.preferences)).toMatchObject({
+      status: 'error',
+      fetchStatus: 'idle',
+    });
+    await confirm(LOAN, drawn);
     await dialog('Disbursement Successful');
   });
 });
