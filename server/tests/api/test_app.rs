@@ -623,6 +623,26 @@ pub async fn wait_until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     assert!(waited.is_ok(), "waited {PATIENCE:?} in vain: {what}");
 }
 
+/// Runs `call` until it is so, and no further; a test that waits in vain says for `what`.
+pub async fn run_until<T>(
+    what: &str,
+    call: &mut (impl Future<Output = T> + Unpin),
+    mut is_so: impl AsyncFnMut() -> bool,
+) {
+    let running = async {
+        loop {
+            tokio::select! {
+                biased;
+                _ = &mut *call => panic!("over before {what}"),
+                is_so = is_so() => if is_so { return },
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let waited = tokio::time::timeout(PATIENCE, running).await;
+    assert!(waited.is_ok(), "waited {PATIENCE:?} in vain: {what}");
+}
+
 /// A message in the outbox.
 #[derive(Debug, sqlx_macros::FromRow, serde::Serialize)]
 pub struct Message {
@@ -883,24 +903,4 @@ impl fmt::Debug for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
     }
-}
-
-/// Runs `call` until it is so, and no further; a test that waits in vain says for `what`.
-pub async fn run_until<T>(
-    what: &str,
-    call: &mut (impl Future<Output = T> + Unpin),
-    mut is_so: impl AsyncFnMut() -> bool,
-) {
-    let running = async {
-        loop {
-            tokio::select! {
-                biased;
-                _ = &mut *call => panic!("over before {what}"),
-                is_so = is_so() => if is_so { return },
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    let waited = tokio::time::timeout(PATIENCE, running).await;
-    assert!(waited.is_ok(), "waited {PATIENCE:?} in vain: {what}");
 }
