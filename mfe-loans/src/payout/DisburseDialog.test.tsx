@@ -96,6 +96,11 @@ async function tryAgain(user: ReturnType<typeof open>['user']) {
   await user.click(screen.getByRole('button', { name: 'Try Again' }));
 }
 
+async function closeDialog(user: ReturnType<typeof open>['user']) {
+  await user.click(screen.getByRole('button', { name: 'Close' }));
+  await noDialog();
+}
+
 const dialog = (name: string) => screen.findByRole('dialog', { name });
 const noDialog = () => waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
@@ -240,8 +245,7 @@ test('REQ-262..265 REQ-268 a rejection shows its reason; closing clears it', asy
   expect(within(failed).getByRole('alert')).toHaveTextContent(`Error${REFUSAL}`);
   expect(within(failed).getByText('req-test')).toBeVisible();
   expect(screen.getByRole('button', { name: 'Try Again' })).toHaveFocus();
-  await user.click(screen.getByRole('button', { name: 'Close' }));
-  await noDialog();
+  await closeDialog(user);
   expect(screen.queryByText(REFUSAL)).not.toBeInTheDocument();
   expect(screen.queryByText('Disbursement Failed')).not.toBeInTheDocument();
   await user.click(screen.getByRole('button', { name: 'Disburse Loan' }));
@@ -260,8 +264,7 @@ test.for([
     answer('post', DISBURSE, 422, { ...refusal, result_code: '1', record: rejected });
     const { user } = await confirm();
     await dialog('Disbursement Failed');
-    await user.click(screen.getByRole('button', { name: 'Close' }));
-    await noDialog();
+    await closeDialog(user);
     expect(screen.queryByText('Disbursement Failed')).not.toBeInTheDocument();
     expect(screen.getByRole('button', { name: 'Disburse Loan' })).toBeEnabled();
   },
@@ -318,34 +321,30 @@ test('REQ-269 Try Again repeats the request: with the same key if no response ca
 
 test('the key of a request without a response outlives the dialog and the page', async () => {
   answer('post', DISBURSE, 503, failure('The service is busy', 'busy'));
-  const { user, router } = await confirm();
+  const drawn = await confirm();
   await screen.findByText('The service is busy');
-  await user.click(screen.getByRole('button', { name: 'Close' }));
-  await noDialog();
+  await closeDialog(drawn.user);
   const first = answer('post', DISBURSE, 503, failure('Still busy', 'busy'));
-  await user.click(screen.getByRole('button', { name: 'Disburse Loan' }));
-  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  await confirm(LOAN, drawn);
   await screen.findByText('Still busy');
-  await act(() => router.navigate('/elsewhere'));
-  await act(() => router.navigate(-1));
+  await act(() => drawn.router.navigate('/elsewhere'));
+  await act(() => drawn.router.navigate(-1));
   const second = answer('post', DISBURSE, 200, disbursement());
-  await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
-  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  await confirm(LOAN, drawn);
   await dialog('Disbursement Successful');
   expect(keyOf(second)).toBe(keyOf(first));
 });
 
 test('the key of a request without a response is kept for as long as the provider keeps it, a day', async () => {
   const lost = answer('post', DISBURSE, 503, failure('The service is busy', 'busy'));
-  const { user, router } = await confirm();
+  const drawn = await confirm();
   await screen.findByText('The service is busy');
-  await act(() => router.navigate('/elsewhere'));
+  await act(() => drawn.router.navigate('/elsewhere'));
   await pass(24 * 60 * 60 * 1000 - 60_000);
   const paid = answer('post', DISBURSE, 200, disbursement());
   // From the list, whose loan knows of no request.
-  await act(() => router.navigate('/loans/LN-1', { state: { loan: LOAN } }));
-  await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
-  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  await act(() => drawn.router.navigate('/loans/LN-1', { state: { loan: LOAN } }));
+  await confirm(LOAN, drawn);
   await dialog('Disbursement Successful');
   expect(keyOf(paid)).toBe(keyOf(lost));
 });
@@ -366,13 +365,12 @@ test('a request whose key is in use by itself, being still under way, is repeate
 test('while a loan is being paid, another one can be: each page knows of its own payout only', async () => {
   const held = hold();
   answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }), { until: held.back });
-  const { user, router } = await confirm();
+  const drawn = await confirm();
   await dialog('Processing Disbursement');
   const other = loanFrom(pendingLoan({ loan_id: 'LN-2' }));
-  await act(() => router.navigate('/loans/LN-2', { state: { loan: other } }));
-  await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
+  await act(() => drawn.router.navigate('/loans/LN-2', { state: { loan: other } }));
   const received = answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-2' }));
-  await user.click(await screen.findByRole('button', { name: 'Confirm Disbursement' }));
+  await confirm(other, drawn);
   await dialog('Disbursement Successful');
   expect(received[0]?.url.pathname).toBe('/api/v1/disbursements/LN-2/disburse');
   held.release();
@@ -553,8 +551,7 @@ test('a loan that another user has paid out is shown as disbursed', async () => 
   });
   const { user } = await confirm();
   expect(await dialog('Disbursement Failed')).toHaveTextContent('This loan has already been disbursed.');
-  await user.click(screen.getByRole('button', { name: 'Close' }));
-  await noDialog();
+  await closeDialog(user);
   expect(screen.getByText('Disbursed')).toBeVisible();
   expect(screen.getByRole('region', { name: 'Disbursement Information' })).toHaveTextContent('Brian Kiptoo');
   expect(screen.queryByText('Disbursement Successful')).not.toBeInTheDocument();
@@ -571,8 +568,7 @@ test('a payout that another user has started is followed', async () => {
   });
   const { user } = await confirm();
   await dialog('Disbursement Failed');
-  await user.click(screen.getByRole('button', { name: 'Close' }));
-  await noDialog();
+  await closeDialog(user);
   expect(screen.getByText('Disbursement in Progress')).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
   answer('get', RECORDS, 200, [{ ...rejected, id: record.id }]);
@@ -909,8 +905,7 @@ describe('where the screens are live', () => {
     answer('post', DISBURSE, 200, disbursement({ ...accepted, status: 'FAILED' }));
     const { user } = await confirm();
     await dialog('Disbursement Failed');
-    await user.click(screen.getByRole('button', { name: 'Close' }));
-    await noDialog();
+    await closeDialog(user);
     expect(screen.getByText('Disbursement Failed').closest('[data-notice]')).toBeVisible();
   });
 
