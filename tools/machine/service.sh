@@ -9,9 +9,14 @@ as_nobody() {
   if [ "$(id -u)" = 0 ]; then runuser -u nobody -- "$@"; else "$@"; fi
 }
 
+# Whether something listens on a port.
+answers() {
+  (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
 free_port() {
   local port
-  while port=$((20000 + RANDOM % 12000)) && (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
+  while port=$((20000 + RANDOM % 12000)) && answers "$port"; do :; done
   echo "$port"
 }
 

@@ -7,7 +7,7 @@ use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
 use crate::{
-    test_app::{Answer, TestApp},
+    test_app::{Answer, TestApp, wait_until},
     test_store,
 };
 
@@ -125,6 +125,9 @@ async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not
     let loan_id = lost["loan_id"].as_str().unwrap();
     assert_eq!(details, format!("timeline 7; answers about payouts that are not in it: 1, for {loan_id}"));
     assert_eq!(found[0]["who"], "this server");
+    // Counted once the event is written.
+    let is_counted = async || app.metrics().await.contains("mkopo_data_copies_found_total 1\n");
+    wait_until("the copy is counted", is_counted).await;
     let metrics = app.metrics().await;
     assert!(metrics.contains("mkopo_data_copies_found_total 1\n"), "{metrics}");
     assert!(metrics.contains("mkopo_answers_missing_total 1\n"), "{metrics}");

@@ -251,8 +251,7 @@ impl TestApp {
     async fn moment(&self) {
         tokio::time::sleep(Duration::from_millis(2)).await;
         let write = self.sandbox.database.write(async |_: &mut Connection| Ok(()));
-        let written = tokio::time::timeout(PATIENCE, write).await;
-        assert!(written.is_ok(), "nothing could be written for {PATIENCE:?}");
+        _ = patiently("a write", write).await;
     }
 
     /// Makes a sandbox, and calls it from now on.
@@ -619,8 +618,7 @@ pub async fn wait_until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
-    let waited = tokio::time::timeout(PATIENCE, waiting).await;
-    assert!(waited.is_ok(), "waited {PATIENCE:?} in vain: {what}");
+    patiently(what, waiting).await;
 }
 
 /// Runs `call` until it is so, and no further; a test that waits in vain says for `what`.
@@ -639,8 +637,13 @@ pub async fn run_until<T>(
             tokio::task::yield_now().await;
         }
     };
-    let waited = tokio::time::timeout(PATIENCE, running).await;
-    assert!(waited.is_ok(), "waited {PATIENCE:?} in vain: {what}");
+    patiently(what, running).await;
+}
+
+/// The result of `waiting`; a test that waits in vain says for `what`.
+pub async fn patiently<T>(what: &str, waiting: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(PATIENCE, waiting).await;
+    waited.unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain: {what}"))
 }
 
 /// A message in the outbox.

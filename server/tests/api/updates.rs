@@ -17,11 +17,8 @@ use crate::{
     contract,
     live_settings::{LIVE, be_notified},
     profile::put,
-    test_app::{Listener, TestApp, request},
+    test_app::{Listener, TestApp, patiently, request},
 };
-
-/// The maximum wait for an event.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 const PATH: &str = "/api/v1/events";
 
@@ -63,8 +60,7 @@ impl Stream {
                 let data: Value = serde_json::from_str(&field("data").unwrap()).unwrap();
                 return Some((name, serde_json::from_value(data["changed"].clone()).unwrap()));
             }
-            let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await;
-            let frame = frame.unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain: the next event"));
+            let frame = patiently("the next event", self.body.frame()).await;
             let bytes = frame.transpose().unwrap()?.into_data().unwrap();
             self.text.push_str(std::str::from_utf8(&bytes).unwrap());
         }
