@@ -3,6 +3,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# What is compiled is run from server/target, wherever else this machine compiles to.
+unexport CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR
 
 PORT ?= 8080
 # How many random schedules, kill rounds, failovers and hostile requests `make soak` runs, and cases `make fuzz`.
