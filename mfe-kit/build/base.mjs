@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import MiniCssExtractPlugin from 'mini-css-extract-plugin';
 import TerserPlugin from 'terser-webpack-plugin';
 import webpack from 'webpack';
-import { ChunkList } from './chunks.mjs';
+import { ChunkList, isUpdate } from './chunks.mjs';
 import { CompressAhead } from './compress.mjs';
 
 const require = createRequire(import.meta.url);
@@ -65,7 +65,8 @@ export function base(folder, { name }, mode, { config, refreshes = false }) {
     devtool: production ? 'hidden-source-map' : 'cheap-module-source-map',
     output: {
       path: join(folder, 'dist'),
-      clean: true,
+      // webpack deletes hot updates after 10 s. A page that asks later is loaded again, and what was typed is lost.
+      clean: { keep: isUpdate },
       uniqueName: name,
       publicPath: 'auto',
       crossOriginLoading: 'anonymous', // needed to check the integrity of files of other origins

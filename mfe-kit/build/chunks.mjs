@@ -40,7 +40,7 @@ export function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
 
 /** Returns whether a file is a hot update for open pages; webpack lists it in its chunk, too. */
 export function isUpdate(file) {
-  return /\.hot-update\.(js|css)$/.test(file);
+  return file.includes('.hot-update.');
 }
 
 /** A module of mfe-kit is listed under its shared name. */
