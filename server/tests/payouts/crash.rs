@@ -95,7 +95,7 @@ impl Display for Answers {
 }
 
 /// Pays the loan of [`fill`] with that number out, with those headers.
-pub fn pay(address: &str, loan: usize, headers: &[(&str, &str)]) -> Option<Answer> {
+pub fn pay(address: &str, loan: usize, headers: &[(&str, &str)]) -> Result<Answer, ureq::Error> {
     let (amount, phone) = more_loans::amount_and_phone(loan);
     let asked = json!({"total_loan_amount": amount, "customer_phone_number": phone});
     let path = format!("/api/v1/disbursements/LN-X{loan}/disburse");
@@ -131,7 +131,7 @@ fn keep_paying(address: &str, answers: &Mutex<Answers>, is_over: &AtomicBool) {
         answers.lock().unwrap().asked += 1;
         let answer = pay(address, loan, if loan % 2 == 0 { &with_key } else { &with_key[..1] });
         let mut answers = answers.lock().unwrap();
-        match answer.map(|answer| (answer.status, answer.body)) {
+        match answer.ok().map(|answer| (answer.status, answer.body)) {
             Some((200, body)) => {
                 let receipt = body["mpesa_ref"].as_str().unwrap().to_owned();
                 let first = answers.paid.entry(loan).or_insert_with(|| receipt.clone());

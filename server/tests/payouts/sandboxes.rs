@@ -27,8 +27,8 @@ use crate::{
 
 const PENDING: &str = "/api/v1/disbursements/pending";
 
-/// A call of the console of `main`; `None` if the server is gone.
-fn try_console(server: &str, method: &str, path: &str, body: Option<&Value>) -> Option<Answer> {
+/// A call of the console of `main`, whose server may be gone.
+fn try_console(server: &str, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, ureq::Error> {
     let token = format!("Bearer {CONSOLE_TOKEN}");
     try_call(server, method, &format!("/console/api{path}"), &[("authorization", &token)], body)
 }
@@ -132,8 +132,8 @@ fn try_remove(server: &str, name: &str, answered: &Mutex<Answered>) {
 }
 
 /// Returns whether a call was answered with that status: 503, or no answer, if it was not.
-fn is_done(answer: Option<Answer>, status: u16) -> bool {
-    let Some(answer) = answer.filter(|answer| answer.status != 503) else { return false };
+fn is_done(answer: Result<Answer, ureq::Error>, status: u16) -> bool {
+    let Some(answer) = answer.ok().filter(|answer| answer.status != 503) else { return false };
     assert_eq!(answer.status, status, "{}", answer.body);
     true
 }

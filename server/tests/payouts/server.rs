@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{BufRead, BufReader, Lines},
+    io::{self, BufRead, BufReader, Lines},
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
     time::Duration,
@@ -119,31 +119,36 @@ impl Answer {
     }
 }
 
-/// Calls a server; `None` if it is unreachable or its answer is truncated.
+/// Calls a server.
+///
+/// # Errors
+/// It is unreachable, its answer is truncated, or there is none in a minute: hundreds of calls at once take long on a
+/// machine that is very busy.
 pub fn try_call(
     address: &str,
     method: &str,
     path: &str,
     headers: &[(&str, &str)],
     body: Option<&Value>,
-) -> Option<Answer> {
+) -> Result<Answer, ureq::Error> {
     let mut request = Request::builder().method(method).uri(format!("http://{address}{path}"));
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
     // A new connection for each call, without a proxy.
     let config = Agent::config_builder().http_status_as_error(false).proxy(None);
-    let agent = config.timeout_global(Some(Duration::from_secs(25))).build().new_agent();
+    let agent = config.timeout_global(Some(Duration::from_mins(1))).build().new_agent();
     let mut response = match body {
         Some(body) => {
             let request = request.header("content-type", "application/json");
-            agent.run(request.body(body.to_string()).unwrap()).ok()?
+            agent.run(request.body(body.to_string()).unwrap())?
         }
-        None => agent.run(request.body(()).unwrap()).ok()?,
+        None => agent.run(request.body(()).unwrap())?,
     };
-    let text = response.body_mut().read_to_string().ok()?;
-    let body = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).ok()? };
-    Some(Answer { status: response.status().as_u16(), headers: response.headers().clone(), body })
+    let text = response.body_mut().read_to_string()?;
+    let body =
+        if text.is_empty() { Value::Null } else { serde_json::from_str(&text).map_err(io::Error::from)? };
+    Ok(Answer { status: response.status().as_u16(), headers: response.headers().clone(), body })
 }
 
 /// Signs in as the demo data's agent and returns the token.
@@ -154,7 +159,7 @@ pub fn sign_in(address: &str) -> String {
 /// Signs in with the demo's password; `None` if the server is unavailable.
 pub fn sign_in_as(email: &str, address: &str) -> Option<String> {
     let credentials = json!({"email": email, "password": demo::PASSWORD});
-    let answer = try_call(address, "POST", "/api/v1/auth/login", &[], Some(&credentials))?;
+    let answer = try_call(address, "POST", "/api/v1/auth/login", &[], Some(&credentials)).ok()?;
     if answer.status >= 500 {
         return None;
     }
