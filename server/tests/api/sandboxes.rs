@@ -215,10 +215,8 @@ async fn a_sandbox_can_be_removed_by_a_call_of_its_own() {
     assert_eq!(given.get("/api/v1/auth/me").await.kind(), "404 sandbox_not_found");
 }
 
-#[tokio::test]
-async fn a_payout_that_ends_with_its_sandbox_is_told_that_the_sandbox_is_gone() {
-    let app = TestApp::start().await;
-    let given = app.make_sandbox(json!({"name": "pr-12"})).await;
+/// Pays a loan out in `given` and runs `remove` while it is paid.
+async fn pay_until_removed<T>(given: &TestApp, remove: impl Future<Output = T>) -> (Answer, T) {
     let agent = given.sign_in("agent").await;
     let loan = agent.pending().await.swap_remove(0);
     let slow = given.console(Method::PUT, "/scenario", json!({"latency_ms": 60_000})).await;
@@ -229,10 +227,58 @@ async fn a_payout_that_ends_with_its_sandbox_is_told_that_the_sandbox_is_gone() 
             payouts.to_string().contains("PENDING")
         })
         .await;
-        app.console(Method::DELETE, "/sandboxes/pr-12", None).await
+        remove.await
     };
-    let (paid, removed) = tokio::join!(agent.disburse(&loan), remove);
+    tokio::join!(agent.disburse(&loan), remove)
+}
+
+#[tokio::test]
+async fn a_payout_that_ends_with_its_sandbox_is_told_that_the_sandbox_is_gone() {
+    let app = TestApp::start().await;
+    let given = app.make_sandbox(json!({"name": "pr-12"})).await;
+    let remove = app.console(Method::DELETE, "/sandboxes/pr-12", None);
+    let (paid, removed) = pay_until_removed(&given, remove).await;
     assert_eq!(removed.status, 204);
+    assert_eq!(paid.kind(), "404 sandbox_not_found");
+}
+
+/// Removes `pr-12` and makes it again, as another one with the same name.
+async fn replace(server: &TestApp) {
+    assert_eq!(server.console(Method::DELETE, "/sandboxes/pr-12", None).await.status, 204);
+    server.make_sandbox(json!({"name": "pr-12"})).await;
+}
+
+#[tokio::test]
+async fn a_sandbox_that_another_server_has_replaced_is_the_new_one_after_a_round() {
+    let app = TestApp::start().await;
+    let given = app.make_sandbox(json!({"name": "pr-12"})).await;
+    let agent = given.sign_in("agent").await;
+    replace(&app.another_server(&[]).await).await;
+    tend(&app).await;
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401, "the new one knows nothing of this session");
+    assert_eq!(given.sign_in("agent").await.get("/api/v1/auth/me").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_sandbox_that_another_server_has_replaced_is_removed_with_its_data_before_a_round() {
+    let app = TestApp::start().await;
+    let given = app.make_sandbox(json!({"name": "pr-12"})).await;
+    replace(&app.another_server(&[]).await).await;
+    assert_eq!(app.console(Method::DELETE, "/sandboxes/pr-12", None).await.status, 204);
+    assert_eq!(stored(&app), 0);
+    assert_eq!(given.get("/api/v1/auth/me").await.kind(), "404 sandbox_not_found");
+}
+
+#[tokio::test]
+async fn a_payout_whose_sandbox_another_server_has_replaced_is_told_that_it_is_gone() {
+    let app = TestApp::start().await;
+    let given = app.make_sandbox(json!({"name": "pr-12"})).await;
+    let other = app.another_server(&[]).await;
+    let (paid, ()) = pay_until_removed(&given, async {
+        replace(&other).await;
+        tend(&app).await;
+    })
+    .await;
     assert_eq!(paid.kind(), "404 sandbox_not_found");
 }
 
