@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     console_faults::{add_fault, over_the_wire, raw_request},
     profile::put,
-    test_app::{Answer, Listener, TestApp, request, wait_until},
+    test_app::{Answer, Listener, TestApp, request},
 };
 
 pub const LIVE: [&str; 2] = ["--screens", "live"];
@@ -304,8 +304,7 @@ async fn whoever_wants_it_is_told_by_e_mail_and_sms_of_a_payout_that_settled_lat
     app.next_outcomes(&[Outcome::Slow]).await;
     assert_eq!(app.as_time_passes(agent.disburse(&slow)).await.status, 202);
     assert_eq!(app.texts_to("+254711000003").await, 0);
-    let is_settled = async || agent.status_of(&slow).await != "PENDING";
-    app.as_time_passes(wait_until("the payout is settled", is_settled)).await;
+    agent.until_settled(&slow).await;
     let email = app.newest_message("agent@mkopo.test").await;
     let receipt = agent.records_of(&slow).await[0]["mpesa_ref"].as_str().unwrap().to_owned();
     let loan_id = slow["loan_id"].as_str().unwrap();

@@ -160,7 +160,7 @@ async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
     assert_eq!(app.console(Method::PUT, "/data/snapshots/claimed", None).await.status, 204);
     app.as_time_passes(call).await;
     app.assert_every_shilling_is_accounted_for().await;
-    app.as_time_passes(async { while agent.status_of(&loan).await == "PENDING" {} }).await;
+    agent.until_settled(&loan).await;
     assert_paid_once_by_the_next_call(&app, &agent, &loan).await;
 }
 

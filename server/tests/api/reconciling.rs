@@ -85,7 +85,7 @@ async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
 async fn while_its_request_lives_an_open_payout_is_looked_at_again_within_five_seconds() {
     let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
-    app.as_time_passes(agent.disburse(&loan)).await;
+    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202);
     app.later(Duration::from_secs(2)).await;
     assert_eq!(agent.status_of(&loan).await, "PENDING");
     let left = until_next_look(&app, &loan).await;
@@ -97,7 +97,7 @@ async fn while_its_request_lives_an_open_payout_is_looked_at_again_within_five_s
 async fn an_open_payout_of_any_age_is_looked_at_again_within_ten_seconds() {
     let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
-    app.as_time_passes(agent.disburse(&loan)).await;
+    assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202);
     app.write(
         "UPDATE mobile_money_payment SET result_at = result_at + 7200000, result_by = 9007199254740991",
     )
@@ -117,7 +117,7 @@ async fn a_slow_result_settles_the_payout_when_it_arrives() {
     app.next_outcomes(&[Outcome::Slow]).await;
     assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202);
     assert_eq!(agent.status_of(&loan).await, "PENDING");
-    app.as_time_passes(async { while agent.status_of(&loan).await == "PENDING" {} }).await;
+    agent.until_settled(&loan).await;
     assert_eq!(agent.status_of(&loan).await, "COMPLETED");
     assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
     app.assert_every_shilling_is_accounted_for().await;
@@ -171,7 +171,11 @@ async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
     let (app, agent) = TestApp::start_for("agent").await;
     let loans = &agent.waiting_loans::<5>().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost; 5]).await;
-    for answer in app.as_time_passes(join_all(loans.iter().map(|loan| agent.disburse(loan)))).await {
+    let mut calls = Box::pin(join_all(loans.iter().map(|loan| agent.disburse(loan))));
+    for loan in loans {
+        agent.until_claimed(loan, &mut calls).await;
+    }
+    for answer in app.as_time_passes(calls).await {
         assert_eq!(answer.status, 202);
     }
     let other = app.another_server(&[]).await.sandbox;
@@ -215,7 +219,7 @@ async fn a_caller_who_disconnects_does_not_stop_the_payout() {
         let mut call = Box::pin(agent.disburse(&loan));
         agent.until_claimed(&loan, &mut call).await;
     }
-    app.as_time_passes(async { while agent.status_of(&loan).await == "PENDING" {} }).await;
+    agent.until_settled(&loan).await;
     assert_eq!(agent.status_of(&loan).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }

@@ -223,35 +223,59 @@ impl TestApp {
         }
     }
 
-    /// The result of `future`, while the clock runs up to fifty times as fast as real time.
-    pub async fn as_time_passes<T>(&self, future: impl Future<Output = T>) -> T {
-        self.as_time_passes_by(Duration::from_millis(100), future).await
+    /// The result of a call, while the clock runs up to fifty times as fast as real time. It stops short of the first
+    /// status query of a payout that is made meanwhile: the call is answered before, however slow this machine is.
+    pub async fn as_time_passes<T>(&self, call: impl Future<Output = T>) -> T {
+        self.with_moving_clock(STEP, Some(self.clock.unset_now()), call).await
     }
 
-    /// Like [`TestApp::as_time_passes`], with the clock moving by `step` at a time.
+    /// The result of `future`, while the clock moves by `step` at a time.
     pub async fn as_time_passes_by<T>(&self, step: Duration, future: impl Future<Output = T>) -> T {
+        self.with_moving_clock(step, None, future).await
+    }
+
+    /// Lets time pass until no payout of `loan` is open, for the staff who calls.
+    pub async fn until_settled(&self, loan: &Value) {
+        self.as_time_passes_by(STEP, async { while self.status_of(loan).await == "PENDING" {} }).await;
+    }
+
+    /// The clock stops short of the first status query of the payouts made since `began`, if that is given.
+    async fn with_moving_clock<T>(
+        &self,
+        step: Duration,
+        began: Option<UnixMillis>,
+        future: impl Future<Output = T>,
+    ) -> T {
         const PATIENCE: Duration = Duration::from_mins(30);
         let mut future = std::pin::pin!(future);
-        let mut passed = Duration::ZERO;
+        let mut waited = Duration::ZERO;
         loop {
             tokio::select! {
                 biased;
                 outcome = &mut future => return outcome,
-                () = self.moment() => {
-                    self.clock.advance(step);
-                    passed += step;
-                    assert!(passed < PATIENCE, "{PATIENCE:?} have passed in vain");
+                first_query = self.moment(began) => {
+                    if first_query.is_none_or(|at| self.clock.unset_now().plus(step) < at) {
+                        self.clock.advance(step);
+                    }
+                    waited += step;
+                    assert!(waited < PATIENCE, "{PATIENCE:?} have passed in vain");
                 }
             }
         }
     }
 
     /// Waits for a moment, and for a write: where writes are slow, time must be, too, or calls that are still running
-    /// would pass their timeouts.
-    async fn moment(&self) {
+    /// would pass their timeouts. Returns the time of the first status query of the payouts made since `began`.
+    async fn moment(&self, began: Option<UnixMillis>) -> Option<UnixMillis> {
+        const FIRST_QUERY: &str = "
+            SELECT min(check_by) FROM payout WHERE status = 'PENDING' AND checks = 0 AND claimed_at >= $1";
         tokio::time::sleep(Duration::from_millis(2)).await;
-        let write = self.sandbox.database.write(async |_: &mut Connection| Ok(()));
-        _ = patiently("a write", write).await;
+        let write = async move |connection: &mut Connection| match began {
+            Some(began) => Ok(query_scalar(FIRST_QUERY).bind(began).fetch_one(connection).await?),
+            None => Ok(None),
+        };
+        // Tests also break the database.
+        patiently("a write", self.sandbox.database.write(write)).await.unwrap_or_default()
     }
 
     /// Makes a sandbox, and calls it from now on.
@@ -606,6 +630,9 @@ impl TestApp {
         self.records_of(loan).await[0]["status"].as_str().unwrap().to_owned()
     }
 }
+
+/// By how much the clock moves at a time.
+const STEP: Duration = Duration::from_millis(100);
 
 /// How long a test waits for what it does not do itself.
 const PATIENCE: Duration = Duration::from_secs(30);
