@@ -274,11 +274,11 @@ async fn a_payout_whose_sandbox_another_server_has_replaced_is_told_that_it_is_g
     let app = TestApp::start().await;
     let given = app.make_sandbox(json!({"name": "pr-12"})).await;
     let other = app.another_server(&[]).await;
-    let (paid, ()) = pay_until_removed(&given, async {
+    let replaced = Box::pin(async {
         replace(&other).await;
         tend(&app).await;
-    })
-    .await;
+    });
+    let (paid, ()) = pay_until_removed(&given, replaced).await;
     assert_eq!(paid.kind(), "404 sandbox_not_found");
 }
 

@@ -226,12 +226,12 @@ impl TestApp {
     /// The result of a call, while the clock runs up to fifty times as fast as real time. It stops short of the first
     /// status query of a payout that is made meanwhile: the call is answered before, however slow this machine is.
     pub async fn as_time_passes<T>(&self, call: impl Future<Output = T>) -> T {
-        self.with_moving_clock(STEP, Some(self.clock.unset_now()), call).await
+        self.with_moving_clock(STEP, Some(self.clock.unset_now()), Box::pin(call)).await
     }
 
     /// The result of `future`, while the clock moves by `step` at a time.
     pub async fn as_time_passes_by<T>(&self, step: Duration, future: impl Future<Output = T>) -> T {
-        self.with_moving_clock(step, None, future).await
+        self.with_moving_clock(step, None, Box::pin(future)).await
     }
 
     /// Lets time pass until no payout of `loan` is open, for the staff who calls.
@@ -244,10 +244,9 @@ impl TestApp {
         &self,
         step: Duration,
         began: Option<UnixMillis>,
-        future: impl Future<Output = T>,
+        mut future: Pin<Box<impl Future<Output = T>>>,
     ) -> T {
         const PATIENCE: Duration = Duration::from_mins(30);
-        let mut future = std::pin::pin!(future);
         let mut waited = Duration::ZERO;
         loop {
             tokio::select! {

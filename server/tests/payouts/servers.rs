@@ -200,8 +200,8 @@ fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once_on_postgre
         calls.into_iter().map(|call| call.join().unwrap()).collect()
     });
     // Paid, or accepted on a machine that is very busy.
-    let taken = answers.iter().filter(|answer| matches!(answer.status, 200 | 202)).count();
-    assert_eq!(taken, 1);
+    let successes = answers.iter().filter(|answer| matches!(answer.status, 200 | 202)).count();
+    assert_eq!(successes, 1);
     for answer in &answers {
         // The others are refused, or were too many at once.
         assert!(matches!(answer.status, 200 | 202 | 409 | 503), "{} {}", answer.status, answer.body);
