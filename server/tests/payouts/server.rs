@@ -122,8 +122,7 @@ impl Answer {
 /// Calls a server.
 ///
 /// # Errors
-/// It is unreachable, its answer is truncated, or there is none in a minute: hundreds of calls at once take long on a
-/// machine that is very busy.
+/// It is unreachable, its answer is truncated, or there is none in 25 s.
 pub fn try_call(
     address: &str,
     method: &str,
@@ -137,7 +136,7 @@ pub fn try_call(
     }
     // A new connection for each call, without a proxy.
     let config = Agent::config_builder().http_status_as_error(false).proxy(None);
-    let agent = config.timeout_global(Some(Duration::from_mins(1))).build().new_agent();
+    let agent = config.timeout_global(Some(Duration::from_secs(25))).build().new_agent();
     let mut response = match body {
         Some(body) => {
             let request = request.header("content-type", "application/json");
