@@ -120,12 +120,38 @@ test.describe('with notices above it and a story below it', () => {
   test.skip(Boolean(process.env.MKOPO_E2E_URL), 'a deployed portal need not have sandboxes');
   test.use({ story: 'first-payout' });
 
-  test('no control that gets the focus is hidden', async ({ page, context, mkopo }) => {
+  test.beforeEach(async ({ page, mkopo }) => {
     await mkopo.signIn(page, 'agent');
     await page.goto('/pending-loans');
     await expect(page.getByRole('link', { name: 'View Details' }).first()).toBeVisible();
-    await context.setOffline(true);
+    await expect(page.getByText('Story, step 2 of 3')).toBeVisible();
+  });
+
+  /** Adds a notice, and a sentence to the story. */
+  async function goOffline(page: Page) {
+    await page.context().setOffline(true);
     await expect(page.getByText('You are offline.')).toBeVisible();
+    await expect(page.getByText('The story could not be read.')).toBeVisible();
+    await untilDrawn(page);
+  }
+
+  test('a story that grows does not hide the control that has the focus', async ({ page }) => {
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.getByRole('link', { name: 'View Details' }).first().focus();
+    const isScrolled = () => page.evaluate(() => scrollY > 0);
+    // The first one that has to be scrolled above the story is close to it.
+    while (!(await isScrolled())) {
+      await page.keyboard.press('Tab');
+      await untilDrawn(page);
+    }
+    const focused = await page.evaluate(focusedControl);
+    expect(focused).toMatchObject({ control: 'A View Details', isHidden: false });
+    await goOffline(page);
+    expect(await page.evaluate(focusedControl)).toEqual(focused);
+  });
+
+  test('no control that gets the focus is hidden', async ({ page }) => {
+    await goOffline(page);
     for (const [width, height] of [
       [1280, 720],
       [320, 640],
