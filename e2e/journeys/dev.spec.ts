@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -60,7 +61,8 @@ const test = base.extend<{ sources: Sources; dev: Dev }>({
       edit: async (file, from, to) => {
         const text = await readFile(join(folder, file), 'utf8');
         expect(text).toContain(from);
-        await writeFile(join(folder, file), text.replace(from, to));
+        // At once, as editors save: `writeFile` leaves it empty for a moment, and that would be built.
+        writeFileSync(join(folder, file), text.replace(from, to));
       },
     });
     await rm(folder, { recursive: true, force: true });
