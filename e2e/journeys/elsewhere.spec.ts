@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -58,7 +59,8 @@ const test = base.extend<Fixtures>({
           expect(text).toContain(from);
           text = text.replaceAll(from, to);
         }
-        await writeFile(join(folder, file), text);
+        // At once, as editors save: `writeFile` leaves it empty for a moment, and that would be built.
+        writeFileSync(join(folder, file), text);
       },
     });
     await rm(folder, { recursive: true, force: true });
