@@ -138,12 +138,13 @@ test.describe('with notices above it and a story below it', () => {
   test('a story that grows does not hide the control that has the focus', async ({ page }) => {
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.getByRole('link', { name: 'View Details' }).first().focus();
-    const isScrolled = () => page.evaluate(() => scrollY > 0);
-    // The first one that has to be scrolled above the story is close to it.
-    while (!(await isScrolled())) {
+    const scrolledByTab = async () => {
       await page.keyboard.press('Tab');
       await untilDrawn(page);
-    }
+      return page.evaluate(() => scrollY);
+    };
+    // The first control that has to be scrolled above the story is close to it.
+    await expect.poll(scrolledByTab, { intervals: [0] }).toBeGreaterThan(0);
     const focused = await page.evaluate(focusedControl);
     expect(focused).toMatchObject({ control: 'A View Details', isHidden: false });
     await goOffline(page);
