@@ -106,7 +106,7 @@ async fn keep_reconciling(payouts: Payouts) {
 }
 
 /// Logs a failure, which is retried in the next round. Returns whether `result` is `Ok`.
-fn succeeded<T>(result: &Result<T, Failure>) -> bool {
+fn succeeded(result: &Result<(), Failure>) -> bool {
     if let Err(failure) = result {
         tracing::warn!(?failure, "reconciling failed");
     }
@@ -121,11 +121,10 @@ async fn make_due(payouts: &Payouts) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Queries every payout that is due now, and returns the number settled. Rounds of one process are
-/// serialized, so when this returns, no query of a due payout is still running.
-pub async fn reconcile(payouts: &Payouts) -> Result<usize, Failure> {
+/// Queries every payout that is due now. Rounds of one process are serialized, so when this returns, no query of a due
+/// payout is still running.
+pub async fn reconcile(payouts: &Payouts) -> Result<(), Failure> {
     let _guard = payouts.reconciling.lock().await;
-    let mut settled = 0;
     while is_any_due(payouts).await? {
         let due = lease(payouts).await?;
         if due.is_empty() {
@@ -135,17 +134,14 @@ pub async fn reconcile(payouts: &Payouts) -> Result<usize, Failure> {
             let step = traces::later(&payouts.world.traces, "ask again", open.traceparent.as_deref());
             check(payouts, open).instrument(step)
         });
-        let outcomes = join_all(checks).await;
-        for outcome in outcomes {
-            match outcome {
-                Ok(true) => settled += 1,
-                Ok(false) => {}
-                // It is due again when its lease expires.
-                Err(failure) => tracing::warn!(?failure, "payout.status_not_heard"),
+        for outcome in join_all(checks).await {
+            // It is due again when its lease expires.
+            if let Err(failure) = outcome {
+                tracing::warn!(?failure, "payout.status_not_heard");
             }
         }
     }
-    Ok(settled)
+    Ok(())
 }
 
 /// Checked with a reader first: usually nothing is due, and the writer is not needed.
@@ -244,14 +240,16 @@ async fn lease(payouts: &Payouts) -> Result<Vec<OpenPayout>, Failure> {
     Ok(leased)
 }
 
-/// Queries the status of `open` and settles it if possible. Returns whether it was settled.
-async fn check(payouts: &Payouts, open: OpenPayout) -> Result<bool, Failure> {
+/// Queries the status of `open` and settles it if possible.
+async fn check(payouts: &Payouts, open: OpenPayout) -> Result<(), Failure> {
     let verdict = if open.is_expired(Now::on(&payouts.world.clock)) {
         let OpenPayout { transaction_id, amount, phone_number, copy, .. } = &open;
         payouts.mobile_money.void(transaction_id.clone(), phone_number.clone(), *amount, *copy).await?
     } else {
         payouts.mobile_money.status(&open.transaction_id).await?
     };
-    let Some(verdict) = verdict else { return Ok(false) };
-    Ok(settle(payouts, open.transaction_id, open.copy, verdict).await?.is_some())
+    if let Some(verdict) = verdict {
+        settle(payouts, open.transaction_id, open.copy, verdict).await?;
+    }
+    Ok(())
 }
