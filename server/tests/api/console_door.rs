@@ -529,3 +529,14 @@ async fn what_the_tools_have_set_is_put_back_at_a_start_without_them() {
     let by_the_start = "SELECT count(*) FROM event WHERE who = 'command line'";
     assert_eq!(app.count(by_the_start).await, 3, "once each");
 }
+
+#[tokio::test]
+async fn each_setting_of_the_scenario_is_put_back_though_the_others_are_as_at_first() {
+    for scenario in [json!({"default": "slow"}), json!({"latency_ms": 800}), json!({"next": ["slow"]})] {
+        let app = TestApp::start().await;
+        let at_first = app.read_console("/scenario").await;
+        app.set_console(Method::PUT, "/scenario", scenario.clone()).await;
+        let app = app.restart_with(&["--demo", "false"]).await;
+        assert_eq!(app.read_console("/scenario").await, at_first, "{scenario}");
+    }
+}

@@ -63,6 +63,7 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
         json!({"next": ["success", "lost"]}),
         json!({"latency_ms": -1}),
         json!({"latency_ms": 600_001}),
+        json!({"spread_percent": 101}),
         json!({"latency": 800}),
     ] {
         failures.push(app.console(Method::PUT, "/scenario", change).await.refusal());
@@ -72,9 +73,13 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
     422 invalid_request: The request body is invalid: next: unknown outcome lost at line 1 column 26.
     422 invalid_request: The request body is invalid: latency_ms: invalid value: integer, expected u32 at line 1 column 16.
     422 invalid_request: latency_ms must be between 0 and 600000.
+    422 invalid_request: spread_percent must be between 0 and 100.
     422 invalid_request: The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `spread_percent`, `float`, `seed`, `next` at line 1 column 10.
     ");
     assert_eq!(app.read_console("/scenario").await, before);
+    let largest = json!({"latency_ms": 600_000, "spread_percent": 100});
+    let changed = app.set_console(Method::PUT, "/scenario", largest).await.json();
+    assert_eq!(json!([changed["latency_ms"], changed["spread_percent"]]), json!([600_000, 100]));
 }
 
 #[tokio::test]

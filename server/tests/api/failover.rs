@@ -7,6 +7,7 @@ use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
 use crate::{
+    subscriber,
     test_app::{Answer, TestApp, wait_until},
     test_store,
 };
@@ -14,6 +15,9 @@ use crate::{
 const NEW_TIMELINE: &str = "
     DROP VIEW data_copy;
     CREATE VIEW data_copy AS SELECT value AS generation, CAST(7 AS BIGINT) AS timeline FROM generation;";
+
+/// The log's name for answers that the data does not have.
+const MISSING: &str = "data_copy.answers_missing";
 
 /// Undoes the claim of `loan` and what followed in our books, as if it had never been committed.
 fn lose_claim(loan: &Value) -> String {
@@ -98,33 +102,20 @@ async fn accepted_is_the_answer_only_for_a_payout_that_is_there() {
 // S-14
 #[tokio::test]
 async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not_have() {
+    subscriber::capture();
     let (app, agent) = TestApp::start_for("agent").await;
-    let [kept, lost] = &agent.waiting_loans().await;
-    assert_eq!(agent.disburse(kept).await.status, 200);
+    let [lost, open, kept] = &agent.waiting_loans().await;
     assert_eq!(agent.disburse(lost).await.status, 200);
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    assert_eq!(app.as_time_passes(agent.disburse(open)).await.status, 202);
+    app.later(Duration::from_secs(15)).await;
+    assert_eq!(agent.status_of(open).await, "COMPLETED", "as 202 promised");
+    assert_eq!(agent.disburse(kept).await.status, 200);
     assert!(events(&app).await.is_empty());
 
-    // At once: a background task reads the timeline, too.
-    app.write(NEW_TIMELINE.to_owned() + &lose_claim(lost)).await.unwrap();
-    // A call reads PostgreSQL's timeline. A file has none: another one is noticed by the server's lease.
-    if !test_store::is_postgres() {
-        app.write("UPDATE server_lease SET renewals = 7").await.unwrap();
-        app.sandbox.server.lease.renew().await.unwrap();
-    }
-    let found = tokio::time::timeout(Duration::from_secs(20), async {
-        loop {
-            agent.pending().await;
-            let found = events(&app).await;
-            if !found.is_empty() {
-                return found;
-            }
-        }
-    });
-    let found = found.await.expect("an event");
-    let details = found[0]["details"].as_str().unwrap();
     let loan_id = lost["loan_id"].as_str().unwrap();
+    let details = found(&app, &agent, 1, NEW_TIMELINE.to_owned() + &lose_claim(lost)).await;
     assert_eq!(details, format!("timeline 7; answers about payouts that are not in it: 1, for {loan_id}"));
-    assert_eq!(found[0]["who"], "this server");
     // Counted once the event is written.
     let is_counted = async || app.metrics().await.contains("mkopo_data_copies_found_total 1\n");
     wait_until("the copy is counted", is_counted).await;
@@ -139,4 +130,29 @@ async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not
     let audit = app.read_console("/invariant").await;
     assert_eq!(audit["double_paid"], json!([loan_id]));
     assert_eq!(events(&app).await.len(), 1);
+    assert_eq!(subscriber::captured().matches(MISSING).count(), 1);
+    subscriber::capture();
+
+    let details = found(&app, &agent, 2, NEW_TIMELINE.replace('7', "8")).await;
+    assert_eq!(details, "timeline 8; the last 3 answers about payouts are in it");
+    assert!(!subscriber::captured().contains(MISSING));
+}
+
+/// Moves to another copy of the data by `change`, and returns what the newest of `many` events says of it.
+async fn found(app: &TestApp, agent: &TestApp, many: usize, change: String) -> String {
+    // At once: a background task reads the timeline, too.
+    app.write(change).await.unwrap();
+    // A call reads PostgreSQL's timeline. A file has none: another one is noticed by the server's lease.
+    if !test_store::is_postgres() {
+        app.write("UPDATE server_lease SET renewals = renewals + 7").await.unwrap();
+        app.sandbox.server.lease.renew().await.unwrap();
+    }
+    let is_found = async || {
+        agent.pending().await;
+        events(app).await.len() == many
+    };
+    wait_until("an event", is_found).await;
+    let newest = events(app).await.swap_remove(0);
+    assert_eq!(newest["who"], "this server");
+    newest["details"].as_str().unwrap().to_owned()
 }

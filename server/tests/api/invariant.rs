@@ -64,6 +64,22 @@ async fn every_broken_state_of_the_books_is_found() {
 }
 
 #[tokio::test]
+async fn a_hundred_payments_without_a_payout_are_named_at_most() {
+    let app = TestApp::start().await;
+    let payments: Vec<String> =
+        (0..=100).map(|number| format!("('{number}', 'R{number}', '+254712345678', 1, '0', 1, 1)")).collect();
+    let sql = format!(
+        "INSERT INTO mobile_money_payment
+             (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
+         VALUES {}",
+        payments.join(", ")
+    );
+    app.write(sql).await.unwrap();
+    let audit = app.read_console("/invariant").await;
+    assert_eq!(audit["without_payout"].as_array().unwrap().len(), 100);
+}
+
+#[tokio::test]
 async fn a_sum_that_does_not_fit_into_64_bits_is_said_as_such() {
     let app = TestApp::start().await;
     for number in 0..2 {

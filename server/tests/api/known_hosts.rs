@@ -50,7 +50,7 @@ async fn portal_and_console_answer_only_by_names_that_they_know() {
         ] {
             let refused = asked(listener, host, path).await.failure();
             assert_eq!((refused.0, refused.1.as_str()), (421, "unknown_host"), "{host}");
-            assert!(refused.2.contains("MKOPO_PUBLIC_URL"), "{}", refused.2);
+            assert!(refused.2.contains(host) && refused.2.contains("MKOPO_PUBLIC_URL"), "{}", refused.2);
             assert_eq!(asked(listener, host, "/readyz").await.status, 200);
         }
         // It is known, but has no such sandbox.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::version::DataCopy;
 
 use crate::{
-    test_app::{NOON, TestApp, wait_until},
+    test_app::{NOON, TestApp, patiently, run_until, wait_until},
     test_store,
 };
 
@@ -28,6 +28,11 @@ fn payment(originator_id: &str, amount: i64) -> Payment {
         // A new PostgreSQL cluster is on its first timeline.
         copy: DataCopy { generation: 0, timeline: i64::from(test_store::is_postgres()) },
     }
+}
+
+/// The answer to a request that is answered at once.
+async fn pay(app: &TestApp, payment: Payment) -> Answer {
+    patiently("mobile money answers", app.sandbox.mobile_money.pay(payment)).await.unwrap()
 }
 
 /// The answer's status and result code, and the record three minutes later.
@@ -162,6 +167,45 @@ async fn each_answer_takes_a_time_of_its_own_within_the_spread() {
 }
 
 #[tokio::test]
+async fn answers_to_requests_that_arrive_together_take_a_time_of_their_own_each() {
+    let app = &TestApp::start().await;
+    let spread = json!({"latency_ms": 1_000, "spread_percent": 50});
+    app.set_console(Method::PUT, "/scenario", spread).await;
+    let times =
+        "SELECT count(DISTINCT result_at) FROM mobile_money_payment WHERE originator_id LIKE 'together-%'";
+    let payments =
+        (0..3).map(|number| app.sandbox.mobile_money.pay(payment(&format!("together-{number}"), 500)));
+    run_until("three times are drawn", &mut join_all(payments), async || app.count(times).await == 3).await;
+}
+
+#[tokio::test]
+async fn a_result_is_there_from_the_millisecond_on_in_which_it_is_due_by_either_clock() {
+    let app = &TestApp::start().await;
+    let freeze = async |after: Duration| {
+        let clock = json!({"now": NOON.plus(after).to_string(), "frozen": true});
+        app.set_console(Method::PUT, "/clock", clock).await;
+    };
+    freeze(Duration::ZERO).await;
+    app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 1_000})).await;
+    let money = &app.sandbox.mobile_money;
+    let mut paying = Box::pin(money.pay(payment("slow", 500)));
+    let entered = "SELECT count(*) FROM mobile_money_payment WHERE originator_id = 'slow'";
+    run_until("the request is entered", &mut paying, async || app.count(entered).await == 1).await;
+    let is_there = async || money.status(&"slow".into()).await.unwrap().is_some();
+
+    freeze(Duration::from_millis(999)).await;
+    assert!(!is_there().await);
+    freeze(Duration::from_secs(1)).await;
+    assert!(is_there().await, "the console's clock is there");
+
+    freeze(Duration::ZERO).await;
+    app.clock.advance(Duration::from_millis(999));
+    assert!(!is_there().await);
+    app.clock.advance(Duration::from_millis(1));
+    assert!(is_there().await, "base time is there");
+}
+
+#[tokio::test]
 async fn payouts_that_settle_together_keep_their_own_results() {
     let app = &TestApp::start().await;
     let agent = app.sign_in("agent").await;
@@ -211,13 +255,11 @@ async fn magic_payments_never_exceed_the_float() {
 #[tokio::test]
 async fn requests_at_once_are_paid_in_order_as_long_as_there_is_enough() {
     let app = TestApp::start().await;
-    let money = &app.sandbox.mobile_money;
     app.set_console(Method::PUT, "/scenario", json!({"float": 1_000})).await;
     let amounts = [600, 500, 300, 200, 100, 10];
-    let payments = amounts.iter().map(|amount| money.pay(payment(&format!("of-{amount}"), *amount)));
+    let payments = amounts.iter().map(|amount| pay(&app, payment(&format!("of-{amount}"), *amount)));
     let answers = join_all(payments).await;
-    let paid: Vec<bool> =
-        answers.iter().map(|answer| matches!(answer.as_ref().unwrap(), Answer::Result(Paid(_)))).collect();
+    let paid: Vec<bool> = answers.iter().map(|answer| matches!(answer, Answer::Result(Paid(_)))).collect();
     assert_eq!(paid, [true, false, true, false, true, false]);
     assert_eq!(app.float().await, 0);
 }
@@ -225,8 +267,7 @@ async fn requests_at_once_are_paid_in_order_as_long_as_there_is_enough() {
 /// Returns whether a payment of the most that one may be is made now.
 async fn pays_the_most(app: &TestApp, id: &str) -> bool {
     let expires_at = app.clock.now().plus(Duration::from_secs(30));
-    let answer = app.sandbox.mobile_money.pay(Payment { expires_at, ..payment(id, 250_000) }).await;
-    matches!(answer.unwrap(), Answer::Result(Paid(_)))
+    matches!(pay(app, Payment { expires_at, ..payment(id, 250_000) }).await, Answer::Result(Paid(_)))
 }
 
 #[tokio::test]
@@ -247,11 +288,10 @@ async fn the_daily_limit_resets_at_midnight_in_the_time_zone_of_the_deployment()
 async fn an_originator_id_pays_once() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
-    let answers = join_all((0..5).map(|_| money.pay(payment("one", 500)))).await;
-    let mut answers = answers.into_iter().map(Result::unwrap);
+    let mut answers = join_all((0..5).map(|_| pay(&app, payment("one", 500)))).await.into_iter();
     let Some(Answer::Result(Paid(receipt))) = answers.next() else { panic!("refused") };
     assert!(answers.all(|answer| answer == Answer::DuplicateOriginator));
-    assert_eq!(money.pay(payment("one", 700)).await.unwrap(), Answer::DuplicateOriginator);
+    assert_eq!(pay(&app, payment("one", 700)).await, Answer::DuplicateOriginator);
     assert_eq!(money.status(&"one".into()).await.unwrap(), Some(Paid(receipt)));
     assert_eq!(money.status(&"two".into()).await.unwrap(), None);
     assert_eq!(app.float().await, 50_000_000 - 500);
@@ -262,7 +302,7 @@ async fn an_expired_request_is_not_carried_out() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
     app.clock.advance(Duration::from_secs(30));
-    assert_eq!(money.pay(payment("late", 500)).await.unwrap(), Answer::Result(NotReceived));
+    assert_eq!(pay(&app, payment("late", 500)).await, Answer::Result(NotReceived));
     assert_eq!(money.status(&"late".into()).await.unwrap(), Some(NotReceived));
 }
 
@@ -275,11 +315,9 @@ async fn a_request_that_was_voided_before_it_arrived_is_never_carried_out() {
         money.void(originator_id, phone_number, amount, copy).await.unwrap()
     };
     assert_eq!(void("early").await, Some(NotReceived));
-    assert_eq!(money.pay(payment("early", 500)).await.unwrap(), Answer::Result(NotReceived));
+    assert_eq!(pay(&app, payment("early", 500)).await, Answer::Result(NotReceived));
     assert_eq!(money.status(&"early".into()).await.unwrap(), Some(NotReceived));
-    let Answer::Result(Paid(receipt)) = money.pay(payment("paid", 500)).await.unwrap() else {
-        panic!("refused")
-    };
+    let Answer::Result(Paid(receipt)) = pay(&app, payment("paid", 500)).await else { panic!("refused") };
     assert_eq!(void("paid").await, Some(Paid(receipt)));
     assert_eq!(app.float().await, 50_000_000 - 500);
 }
@@ -294,18 +332,16 @@ async fn queued_outcomes_are_used_in_order_and_survive_a_restart() {
     ];
     app.next_outcomes(&next).await;
     let money = &app.sandbox.mobile_money;
-    assert_eq!(money.pay(payment("1", 500)).await.unwrap(), Answer::Result(Refused(Refusal::MaximumBalance)));
+    assert_eq!(pay(&app, payment("1", 500)).await, Answer::Result(Refused(Refusal::MaximumBalance)));
+    assert_eq!(money.status(&"1".into()).await.unwrap(), Some(Refused(Refusal::MaximumBalance)));
     // A magic number does not use the queue.
     let magic = Payment { phone_number: Msisdn::parse("+254700000000").unwrap(), ..payment("2", 500) };
-    assert!(matches!(money.pay(magic).await.unwrap(), Answer::Result(Paid(_))));
-    assert!(matches!(money.pay(payment("3", 500)).await.unwrap(), Answer::Result(Paid(_))));
+    assert!(matches!(pay(&app, magic).await, Answer::Result(Paid(_))));
+    assert!(matches!(pay(&app, payment("3", 500)).await, Answer::Result(Paid(_))));
     let app = app.restart().await;
     let money = &app.sandbox.mobile_money;
-    assert_eq!(
-        money.pay(payment("4", 500)).await.unwrap(),
-        Answer::Result(Refused(Refusal::DebitPartyInvalid))
-    );
-    assert!(matches!(money.pay(payment("5", 500)).await.unwrap(), Answer::Result(Paid(_))));
+    assert_eq!(pay(&app, payment("4", 500)).await, Answer::Result(Refused(Refusal::DebitPartyInvalid)));
+    assert!(matches!(pay(&app, payment("5", 500)).await, Answer::Result(Paid(_))));
     assert_eq!(money.scenario().await.unwrap().next, []);
 }
 

@@ -207,7 +207,8 @@ async fn an_invalid_body_makes_no_payout() {
     }
     assert_eq!(agent.records_of(&loan).await, Vec::<Value>::new());
     assert_eq!(app.assert_every_shilling_is_accounted_for().await, before);
-    let paid = agent.disburse_with_key(&loan, "key").await;
+    let longest = with("agent_id", json!("a".repeat(64)));
+    let paid = agent.disburse_body_with_key(&loan, longest, "key").await;
     assert_eq!(paid.status, 200, "an invalid body does not use up the key");
 }
 

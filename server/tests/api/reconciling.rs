@@ -6,10 +6,16 @@ use base::{
     kes::Kes,
 };
 use futures::future::join_all;
-use lending::{mobile_money::Outcome, payouts};
+use lending::{
+    mobile_money::{Outcome, Refusal},
+    payouts,
+};
 use serde_json::{Value, json};
 
-use crate::test_app::{NOON, TestApp, wait_until};
+use crate::{
+    subscriber,
+    test_app::{NOON, TestApp, run_until, wait_until},
+};
 
 /// The time until the next look at the open payout of `loan`.
 async fn until_next_look(app: &TestApp, loan: &Value) -> Duration {
@@ -59,6 +65,24 @@ async fn an_open_payout_is_looked_at_within_ten_seconds() {
     .await;
     let took = app.sandbox.clock.now().since(began);
     assert!(took < Duration::from_secs(12), "{took:?}");
+}
+
+#[tokio::test]
+async fn an_open_payout_is_due_by_the_consoles_clock_too_unless_that_stands_still() {
+    let (app, agent, loan) = TestApp::ready_to_pay().await;
+    app.write("DELETE FROM payout WHERE status = 'PENDING'").await.expect("the demo's are gone");
+    let (_held, _call) = agent.claimed(&loan, agent.disburse(&loan)).await;
+    let next = async || payouts::next_check(&app.sandbox.payouts).await.unwrap();
+    let set_clock = async |change| app.set_console(Method::PUT, "/clock", change).await;
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    payouts::reconcile(&app.sandbox.payouts).await.unwrap();
+    assert_eq!(next().await, seconds(10), "it is not due yet");
+    set_clock(json!({"advance": "7s"})).await;
+    assert_eq!(next().await, seconds(3));
+    set_clock(json!({"frozen": true})).await;
+    assert_eq!(next().await, seconds(10), "in base time");
+    set_clock(json!({"advance": "3s"})).await;
+    assert_eq!(next().await, seconds(0));
 }
 
 #[tokio::test]
@@ -140,6 +164,43 @@ async fn a_result_that_comes_twice_or_before_the_answer_settles_once() {
 }
 
 #[tokio::test]
+async fn a_result_that_contradicts_the_recorded_one_is_an_error_in_the_log_and_changes_nothing() {
+    let receipt = "(SELECT receipt FROM mobile_money_payment WHERE originator_id = transaction_id)";
+    let (refused, paid) = (Outcome::Refused(Refusal::MaximumBalance), Outcome::Success);
+    let completed = |receipt| format!("status = 'COMPLETED', receipt = {receipt}");
+    let failed = || "status = 'FAILED', error_message = 'Refused.'".to_owned();
+    for (result, recorded, contradicts) in [
+        (paid, completed(receipt), false),
+        (paid, completed("'another'"), true),
+        (paid, failed(), true),
+        (refused, completed("'another'"), true),
+        (refused, failed(), false),
+    ] {
+        let (app, agent, loan) = TestApp::ready_to_pay().await;
+        let loan_id = loan["loan_id"].as_str().unwrap();
+        let slowly = json!({"latency_ms": 1_000, "next": [result.name()]});
+        app.set_console(Method::PUT, "/scenario", slowly).await;
+        let mut call = Box::pin(agent.disburse(&loan));
+        let asked = format!(
+            "SELECT count(*) FROM mobile_money_payment JOIN payout ON transaction_id = originator_id
+             WHERE loan_id = '{loan_id}'"
+        );
+        run_until("mobile money is asked", &mut call, async || app.count(asked.as_str()).await == 1).await;
+        app.write(format!(
+            "UPDATE payout SET {recorded}, processed_at = created_at WHERE loan_id = '{loan_id}'"
+        ))
+        .await
+        .unwrap();
+        let before = agent.records_of(&loan).await;
+        subscriber::capture();
+        app.as_time_passes(call).await;
+        let is_said = subscriber::captured().contains("payout.contradicted");
+        assert_eq!(is_said, contradicts, "{result:?} after {recorded}");
+        assert_eq!(agent.records_of(&loan).await, before);
+    }
+}
+
+#[tokio::test]
 async fn what_was_open_when_the_server_died_settles_after_the_next_start() {
     let (app, agent, loan) = TestApp::ready_to_pay().await;
     app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
@@ -182,7 +243,8 @@ async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
     app.clock.advance(Duration::from_secs(20));
     let (ours, theirs) =
         tokio::join!(payouts::reconcile(&app.sandbox.payouts), payouts::reconcile(&other.payouts));
-    let (_, _) = (ours.unwrap(), theirs.unwrap());
+    ours.unwrap();
+    theirs.unwrap();
     for loan in loans {
         assert_eq!(agent.status_of(loan).await, "COMPLETED");
         assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);

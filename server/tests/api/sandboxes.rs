@@ -114,6 +114,7 @@ async fn a_sandbox_expires_when_it_was_not_used_for_long_enough() {
     assert_eq!(app.console(Method::GET, "/sandboxes/pr-12", None).await.status, 200);
 
     app.clock.advance(Duration::from_mins(10));
+    assert_eq!(app.read_console("/sandboxes").await.as_array().unwrap().len(), 1, "main");
     assert_eq!(agent.get("/api/v1/auth/me").await.failure().1, "sandbox_not_found");
     tend(&app).await;
     assert_eq!(app.console(Method::GET, "/sandboxes/pr-12", None).await.status, 404);
@@ -485,7 +486,9 @@ async fn sandboxes_survive_a_restart() {
     let app = TestApp::start().await;
     let one = app.make_sandbox(json!({"name": "pr-12"})).await;
     let agent = one.sign_in("agent").await;
+    assert_eq!(app.read_console("/sandboxes/pr-12").await["calls"], 1);
     let app = app.restart().await;
+    assert_eq!(app.read_console("/sandboxes/pr-12").await["calls"], 1);
     let (agent, one) = (app.given("pr-12", "").with(agent.token()), app.given("pr-12", &one.console_token));
     assert_eq!(agent.pending().await.len(), 24);
     assert_eq!(one.console(Method::GET, "/outbox", None).await.status, 200);
@@ -494,6 +497,7 @@ async fn sandboxes_survive_a_restart() {
 /// The agent of a sandbox, who has made one payout, whose answer is lost.
 async fn with_an_open_payout(app: &TestApp) -> TestApp {
     let one = app.make_sandbox(json!({"name": "pr-12", "seed": "empty"})).await;
+    tend(app).await;
     let loan = json!({"loan": {"total_loan_amount": 500, "customer_phone_number": "0700009001"}});
     let loan = one.console(Method::POST, "/loans", loan).await.json()[0].clone();
     let agent = one.sign_in("agent").await;
@@ -516,6 +520,21 @@ async fn a_payout_that_was_left_open_is_settled_without_a_call() {
     })
     .await;
     assert_eq!(agent.records().await[0]["status"], "COMPLETED");
+}
+
+#[tokio::test]
+async fn a_payout_that_is_left_open_after_a_round_is_settled_within_a_minute() {
+    let app = TestApp::start().await;
+    let agent = with_an_open_payout(&app).await;
+    app.as_time_passes_by(Duration::from_secs(5), async {
+        while agent.records().await[0]["status"] == "PENDING" {
+            tend(&app).await;
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    let took = app.clock.now().since(NOON);
+    assert!(took < Duration::from_mins(1), "{took:?}");
 }
 
 /// The first server is never told to stop, as if it was killed, and does nothing any more.

@@ -175,12 +175,16 @@ async fn what_another_server_settles_is_found_there_by_the_payout_and_by_the_cli
 #[tokio::test]
 async fn a_result_that_is_delivered_is_linked_to_the_click() {
     for outcome in [Outcome::ResultBeforeAnswer, Outcome::ResultTwice] {
-        let (app, agent) = TestApp::start_for("agent").await;
-        let loan = agent.waiting_loan().await;
-        app.next_outcomes(&[outcome]).await;
-        assert_eq!(agent.send(payout(&loan, &traceparent(TRACE))).await.status, 200);
-        let result = trace(&app, TRACE, |trace| trace["name"] == "receive the result").await;
-        assert_eq!(result["links"], json!([TRACE]), "{outcome:?}");
+        let app = TestApp::start().await;
+        let other = app.make_sandbox(json!({})).await;
+        for sandbox in [app, other] {
+            let agent = sandbox.sign_in("agent").await;
+            let loan = agent.waiting_loan().await;
+            sandbox.set_console(Method::PUT, "/scenario", json!({"next": [outcome.name()]})).await;
+            assert_eq!(agent.send(payout(&loan, &traceparent(TRACE))).await.status, 200);
+            let result = trace(&sandbox, TRACE, |trace| trace["name"] == "receive the result").await;
+            assert_eq!(result["links"], json!([TRACE]), "{outcome:?}");
+        }
     }
 }
 

@@ -340,3 +340,18 @@ fn a_server_raises_the_number_of_files_that_it_may_have_open() {
     let [soft, hard] = numbers[..] else { unreachable!("{line}") };
     assert_eq!(soft, Some(hard.map_or(16_000, |hard| hard.min(16_000))), "{line}");
 }
+
+#[test]
+fn a_server_that_may_open_few_files_keeps_few_sandboxes_open_and_opens_the_others_when_they_are_used() {
+    let folder = tempfile::tempdir().unwrap();
+    // 14 files for each of 17 sandboxes, besides 2,000.
+    let server = Server::start_after("ulimit -n 2238", &test_store::options(folder.path()));
+    for number in 1..=19 {
+        make(&server, &format!("pr-{number}"));
+    }
+    let token = sign_in(&server, "pr-1");
+    assert_eq!(pending(&server, "pr-1", &token).len(), 24);
+    let url = format!("http://{}/metrics", server.console);
+    let metrics = ureq::get(url).call().unwrap().body_mut().read_to_string().unwrap();
+    assert!(metrics.contains("\nmkopo_sandboxes_open 17\n"), "{metrics}");
+}

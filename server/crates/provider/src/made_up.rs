@@ -169,22 +169,50 @@ mod tests {
         let id = made_up.of(ValueKind::Id("loan"), "LN-2026-00917");
         assert_eq!(contract::shape(&id.into()), "XX-9999-99999");
         assert!(Msisdn::parse(&made_up.of(ValueKind::Phone, "0712345678")).is_some());
+        assert_eq!(contract::shape(&made_up.of(ValueKind::Phone, "12-34").into()), "99-99");
         let address = made_up.of(ValueKind::Email, "Wanjiru.K@bank.co.ke");
         assert!(address.ends_with("@example.com"), "{address}");
         assert_eq!(made_up.of(ValueKind::Email, "wanjiru.k@BANK.co.ke"), address, "it is one address");
-        let id = made_up.of(ValueKind::Id("transaction"), "01a1ced3-80d0-7942-9380-aaa0158accb5");
-        assert!(is_uuid(&id) && id.as_bytes()[14] == b'7', "{id}");
+        let uuid = "01a1ced3-80d0-7942-9380-aaa0158accb5";
+        let id = made_up.of(ValueKind::Id("transaction"), uuid);
+        assert!(is_uuid(&id) && id[14..15] == uuid[14..15] && id[19..20] == uuid[19..20], "{id}");
+        let others = [0..8, 9..13, 15..18, 20..23, 24..36];
+        assert!(others.into_iter().all(|part| id[part.clone()] != uuid[part]), "{id}");
+        let long = made_up.of(ValueKind::Id("loan"), "LN-2026-0000000000000000000000000917");
+        assert_eq!(
+            contract::shape(&long.into()),
+            contract::shape(&"XX-9999-9999999999999999999999999999".into())
+        );
+    }
+
+    #[test]
+    fn vowels_take_the_place_of_vowels() {
+        let is_vowel = |c: char| "aeiouAEIOU".contains(c);
+        let made = made_up(1, &[]).of(ValueKind::Name, "Wanjirué");
+        let vowels: Vec<bool> = made.chars().map(is_vowel).collect();
+        assert_eq!(vowels, [false, true, false, false, true, false, true, true], "{made}");
+    }
+
+    #[test]
+    fn numbers_differ_between_originals_and_are_the_same_for_each() {
+        let made_up = made_up(1, &[]);
+        let numbers =
+            || (0..50).map(|loan| made_up.number("the amounts", &loan.to_string(), 200)).collect::<Vec<_>>();
+        assert_eq!(numbers(), numbers());
+        assert!(numbers().iter().all(|number| *number <= 200));
+        assert!(numbers().iter().collect::<HashSet<_>>().len() > 25, "{:?}", numbers());
     }
 
     #[test]
     fn ids_stay_different_and_none_is_an_original_however_few_there_could_be() {
-        for numbers in [0..10, 10..60] {
+        for (numbers, lengths) in [(0..5, 1..=1), (0..10, 2..=2), (10..60, 2..=3)] {
             let originals: Vec<String> = numbers.map(|n| n.to_string()).collect();
             let mut made_up = MadeUp::new(&[1; 32], originals.iter().cloned().collect());
             let made: HashSet<String> =
                 originals.iter().map(|id| made_up.of(ValueKind::Id("loan"), id)).collect();
             assert_eq!(made.len(), originals.len());
             assert!(originals.iter().all(|id| !made.contains(id)));
+            assert!(made.iter().all(|id| lengths.contains(&id.len())), "{made:?}");
         }
     }
 

@@ -195,10 +195,12 @@ mod tests {
             ("http://127.0.0.1:8080", "http://pr-12.localhost:8080"),
             ("https://portal.example.com", "https://pr-12.localhost"),
             ("http://[::1]:8080", "http://pr-12.localhost:8080"),
+            ("http://[::1]", "http://pr-12.localhost"),
         ] {
             let addresses = addresses("localhost", origin, &[]);
             assert_eq!(addresses.portal(&name), expected);
             assert_eq!(addresses.portal(&Name::main()), origin);
+            assert_eq!(addresses.all_portals(), expected.replace("pr-12", "*"));
         }
     }
 }

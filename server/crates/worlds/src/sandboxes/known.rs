@@ -183,3 +183,79 @@ impl OpenSandbox {
         has_changed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Name, *};
+
+    /// A sandbox that expires after `expires_in` and had five calls, the last one at 0.
+    fn known(expires_in: Duration) -> Known {
+        Known::new(Record {
+            id: "1".to_owned(),
+            name: Name::parse("pr-12").unwrap(),
+            token: String::new(),
+            created_at: UnixMillis(0),
+            last_used_at: UnixMillis(0),
+            expires_in_ms: expires_in.as_millis().try_into().unwrap(),
+            calls: 5,
+            due_at: None,
+            live_screens: None,
+            link_id: None,
+            ends_at: None,
+            kept: false,
+        })
+    }
+
+    fn at(seconds: i64) -> UnixMillis {
+        UnixMillis(seconds * 1_000)
+    }
+
+    #[test]
+    fn a_use_is_stored_a_minute_later_or_an_eighth_of_the_lifetime_and_without_calls_after_five_minutes() {
+        for (expires_in, called, stored_at) in [
+            (Duration::from_hours(24), true, 60),
+            (Duration::from_secs(80), true, 10),
+            (Duration::from_hours(24), false, 300),
+        ] {
+            let known = known(expires_in);
+            if called {
+                known.count_call(at(1));
+            }
+            assert!(!known.has_use_to_store(at(stored_at - 1)), "{stored_at}");
+            assert!(known.has_use_to_store(at(stored_at)), "{stored_at}");
+            known.take_use(at(stored_at), None);
+            assert!(!known.has_use_to_store(at(stored_at + 1)), "{stored_at}");
+        }
+    }
+
+    #[test]
+    fn each_call_is_stored_once_and_counts_in_the_total() {
+        let known = known(Duration::from_hours(24));
+        known.count_call(at(1));
+        known.count_call(at(2));
+        let stored = known.take_use(at(3), None);
+        assert_eq!((stored.new_calls, stored.last_used_at, known.calls()), (2, at(2), 7));
+        assert_eq!((known.take_use(at(4), None).new_calls, known.calls()), (0, 7));
+    }
+
+    #[test]
+    fn work_is_due_at_once_when_the_sandbox_is_opened_and_runs_once_at_a_time() {
+        let known = known(Duration::from_hours(24));
+        known.work_at(at(10));
+        assert!(!known.has_work(at(9)));
+        known.opened();
+        assert!(known.has_work(at(9)));
+        let working = known.begin_work();
+        assert!(working.is_some() && known.is_working() && known.begin_work().is_none());
+        drop(working);
+        assert!(!known.is_working());
+    }
+
+    #[test]
+    fn a_removed_sandbox_stays_removed() {
+        let known = known(Duration::from_hours(24));
+        assert!(!known.is_removed());
+        known.set_removed();
+        assert!(known.is_removed());
+    }
+}

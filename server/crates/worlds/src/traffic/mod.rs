@@ -140,7 +140,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{body::KeptBody, headers::Headers, *};
-    use axum::http::{HeaderMap, Method};
+    use axum::http::{HeaderMap, Method, header};
     use base::clock::UnixMillis;
     use lending::demo::DemoData;
 
@@ -177,15 +177,50 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_not_given_twice_though_the_sandbox_starts_over() {
+        let traffic = Traffic::new(100_000);
+        let world = DemoData::Empty;
+        for number in 1..4 {
+            traffic.begin_again(Beginning { world, now: UnixMillis(0), is_frozen: false });
+            traffic.push(call("{}"));
+            assert_eq!(traffic.entries()[0].id, number);
+        }
+    }
+
+    #[test]
+    fn a_call_says_how_long_it_took_and_counts_all_that_it_keeps() {
+        let short = call("{}");
+        let headers = HeaderMap::from_iter([(header::ETAG, "1".parse().unwrap())]);
+        let long = Entry {
+            path: "/auth/login/again".into(),
+            query: Some("page=2".into()),
+            request_headers: Headers::of_request(&headers),
+            response_headers: Headers::of_response(&headers),
+            response_body: KeptBody::Whole("{\"a\":1}".into()),
+            took: Duration::from_millis(1_500),
+            ..call("{}")
+        };
+        assert_eq!(long.ms(), 1_500);
+        let of_headers =
+            |entry: &Entry| entry.request_headers.kept_bytes() + entry.response_headers.kept_bytes();
+        let more_in_headers = of_headers(&long) - of_headers(&short);
+        assert!(more_in_headers > 0);
+        let more = "/again".len() + "page=2".len() + more_in_headers + "\"a\":1".len();
+        assert_eq!(long.kept_bytes() - short.kept_bytes(), more);
+    }
+
+    #[test]
     fn calls_are_kept_within_a_bound_also_after_they_were_cleared_and_when_it_is_lowered() {
         let size = call("{}").kept_bytes();
         let traffic = Traffic::new(3 * size);
         let keep = |count: usize| (0..count).for_each(|_| traffic.push(call("{}")));
-        keep(4);
-        assert_eq!(traffic.entries().len(), 3);
+        keep(3);
+        assert!(!traffic.has_dropped());
+        keep(8);
+        assert_eq!((traffic.entries().len(), traffic.has_dropped()), (3, true));
         traffic.clear();
         keep(3);
-        assert_eq!(traffic.entries().len(), 3);
+        assert_eq!((traffic.entries().len(), traffic.has_dropped()), (3, false));
         traffic.bound(2 * size);
         assert_eq!(traffic.entries().len(), 2);
     }
