@@ -334,6 +334,20 @@ async fn the_same_seed_and_time_give_the_same_bytes() {
 }
 
 #[tokio::test]
+async fn sandboxes_made_within_five_minutes_have_the_same_dates_and_later_ones_newer_ones() {
+    let app = TestApp::start().await;
+    let mut latest = Vec::new();
+    for minutes in [0, 4, 1, 6] {
+        app.clock.advance(Duration::from_mins(minutes));
+        let agent = app.make_sandbox(json!({})).await.sign_in("agent").await;
+        latest.push(agent.records().await[0]["created_at"].clone());
+    }
+    let [first, in_four, in_five, in_eleven] = &latest[..] else { unreachable!() };
+    assert_eq!(first, in_four);
+    assert!(in_four != in_five && in_five != in_eleven, "{latest:?}");
+}
+
+#[tokio::test]
 async fn the_token_of_a_sandbox_opens_its_console_and_nothing_else() {
     let app = TestApp::start().await;
     let one = app.make_sandbox(json!({})).await;
@@ -416,9 +430,11 @@ async fn of_calls_that_make_one_name_at_once_one_does_and_the_others_leave_nothi
 #[tokio::test]
 async fn main_is_listed_not_counted_and_never_removed() {
     let app = TestApp::start().await;
+    assert_eq!(app.sandbox.server.sandboxes.list().await.unwrap()[0].last_used_at, None);
     app.make_sandbox(json!({"name": "pr-12"})).await.sign_in("agent").await;
     let list = app.read_console("/sandboxes").await;
     assert_eq!(column(&list, "name"), ["main", "pr-12"]);
+    assert_eq!(list[0]["last_used_at"], NOON.to_string());
     assert_eq!(list[1]["calls"], 1);
     assert_eq!(list[1]["url"], "http://pr-12.localhost:8080");
     assert_eq!(list[1]["console_url"], "http://pr-12.localhost:8081/console");
@@ -491,6 +507,8 @@ async fn sandboxes_survive_a_restart() {
     assert_eq!(app.read_console("/sandboxes/pr-12").await["calls"], 1);
     let (agent, one) = (app.given("pr-12", "").with(agent.token()), app.given("pr-12", &one.console_token));
     assert_eq!(agent.pending().await.len(), 24);
+    let metrics = String::from_utf8(app.with(CONSOLE_TOKEN).get("/metrics").await.bytes).unwrap();
+    assert!(metrics.contains("mkopo_sandbox_calls{sandbox=\"pr-12\"} 1\n"), "since the start: {metrics}");
     assert_eq!(one.console(Method::GET, "/outbox", None).await.status, 200);
 }
 
@@ -560,7 +578,9 @@ async fn an_operator_goes_from_one_console_to_another_without_the_token() {
     let app = TestApp::start().await;
     let one = app.make_sandbox(json!({"name": "pr-12"})).await;
     let browser = Browser::sign_in(&app).await;
-    assert!(html(&browser.get("/console/clock").await).contains("Sandbox <b>main</b>"));
+    let page = browser.get("/console/clock").await;
+    assert!(html(&page).contains("Sandbox <b>main</b>"));
+    assert!(html(&page).contains("href=\"/console/open?sandbox=pr-12\""));
     let opened = browser.get("/console/open?sandbox=pr-12").await;
     assert_eq!(opened.status, 303);
     let location = opened.headers[header::LOCATION].to_str().unwrap().to_owned();

@@ -346,11 +346,15 @@ fn a_server_that_may_open_few_files_keeps_few_sandboxes_open_and_opens_the_other
     let folder = tempfile::tempdir().unwrap();
     // 14 files for each of 17 sandboxes, besides 2,000.
     let server = Server::start_after("ulimit -n 2238", &test_store::options(folder.path()));
-    for number in 1..=19 {
-        make(&server, &format!("pr-{number}"));
-    }
-    let token = sign_in(&server, "pr-1");
-    assert_eq!(pending(&server, "pr-1", &token).len(), 24);
+    let names: Vec<String> = (1..=19).map(|number| format!("pr-{number}")).collect();
+    let tokens: Vec<String> = names
+        .iter()
+        .map(|name| {
+            make(&server, name);
+            sign_in(&server, name)
+        })
+        .collect();
+    assert_eq!(pending(&server, "pr-1", &tokens[0]).len(), 24);
     let url = format!("http://{}/metrics", server.console);
     let metrics = ureq::get(url).call().unwrap().body_mut().read_to_string().unwrap();
     assert!(metrics.contains("\nmkopo_sandboxes_open 17\n"), "{metrics}");
