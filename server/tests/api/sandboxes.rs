@@ -417,6 +417,20 @@ async fn a_name_is_taken_once_and_must_be_a_name() {
 }
 
 #[tokio::test]
+async fn a_made_up_name_that_is_taken_is_made_up_again() {
+    // Each service draws the same random numbers.
+    let made_up_after = async |name: &str| {
+        let app = TestApp::start().await;
+        app.make_sandbox(json!({"name": name})).await;
+        app.make_sandbox(json!({})).await.name
+    };
+    let first = made_up_after("pr-12").await;
+    assert_eq!(made_up_after("pr-13").await, first);
+    let second = made_up_after(&first).await;
+    assert!(second != first && second.starts_with("sandbox-"), "{second}");
+}
+
+#[tokio::test]
 async fn of_calls_that_make_one_name_at_once_one_does_and_the_others_leave_nothing() {
     let app = TestApp::start().await;
     let make = || app.console(Method::POST, "/sandboxes", json!({"name": "pr-12"}));
@@ -515,10 +529,14 @@ async fn sandboxes_survive_a_restart() {
 /// The agent of a sandbox, who has made one payout, whose answer is lost.
 async fn with_an_open_payout(app: &TestApp) -> TestApp {
     let one = app.make_sandbox(json!({"name": "pr-12", "seed": "empty"})).await;
-    tend(app).await;
     let loan = json!({"loan": {"total_loan_amount": 500, "customer_phone_number": "0700009001"}});
     let loan = one.console(Method::POST, "/loans", loan).await.json()[0].clone();
     let agent = one.sign_in("agent").await;
+    // What is due when a sandbox is opened is done before the payout.
+    for _ in 0..2 {
+        tend(app).await;
+        agent.pending().await;
+    }
     assert_eq!(app.as_time_passes(agent.disburse(&loan)).await.status, 202, "its answer is lost");
     agent
 }
