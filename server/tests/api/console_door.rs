@@ -531,12 +531,28 @@ async fn what_the_tools_have_set_is_put_back_at_a_start_without_them() {
 }
 
 #[tokio::test]
-async fn each_setting_of_the_scenario_is_put_back_though_the_others_are_as_at_first() {
-    for scenario in [json!({"default": "slow"}), json!({"latency_ms": 800}), json!({"next": ["slow"]})] {
+async fn what_one_tool_has_set_is_put_back_though_the_others_have_set_nothing() {
+    for (method, path, change) in [
+        (Method::PUT, "/clock", json!({"advance": "2d"})),
+        (Method::POST, "/faults", json!({"path": "/api/v1/auth/me", "kind": "drop"})),
+        (Method::PUT, "/scenario", json!({"default": "slow"})),
+        (Method::PUT, "/scenario", json!({"latency_ms": 800})),
+        (Method::PUT, "/scenario", json!({"next": ["slow"]})),
+    ] {
         let app = TestApp::start().await;
-        let at_first = app.read_console("/scenario").await;
-        app.set_console(Method::PUT, "/scenario", scenario.clone()).await;
+        let at_first = app.read_console(path).await;
+        app.set_console(method, path, change.clone()).await;
+        assert_ne!(app.read_console(path).await, at_first, "{change}");
         let app = app.restart_with(&["--demo", "false"]).await;
-        assert_eq!(app.read_console("/scenario").await, at_first, "{scenario}");
+        assert_eq!(app.read_console(path).await, at_first, "{change}");
     }
+}
+
+#[tokio::test]
+async fn the_float_stays_when_the_scenario_is_put_back() {
+    let app = TestApp::start().await;
+    app.set_console(Method::PUT, "/scenario", json!({"default": "slow", "float": 1_000})).await;
+    let app = app.restart_with(&["--demo", "false"]).await;
+    let scenario = app.read_console("/scenario").await;
+    assert_eq!(json!([scenario["default"], scenario["float"]]), json!(["success", 1_000]));
 }

@@ -174,6 +174,10 @@ async fn a_sandbox_starts_with_a_recording() {
     assert_eq!(invariant["ok"], true, "{invariant}");
     let waiting = loans.iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap();
     assert_eq!(agent.disburse(waiting).await.status, 200);
+    // Nobody knows the passwords of the recorded staff.
+    let staff = agent.records().await.pop().unwrap()["user_email"].take();
+    let credentials = json!({"email": staff, "password": "a guess"});
+    assert_eq!(one.post("/api/v1/auth/login", credentials).await.kind(), "400 invalid_password");
 }
 
 #[tokio::test]
