@@ -151,7 +151,8 @@ async fn found(app: &TestApp, agent: &TestApp, many: usize, change: String) -> S
         agent.pending().await;
         events(app).await.len() == many
     };
-    wait_until("an event", is_found).await;
+    let found = wait_until("an event", is_found);
+    tokio::time::timeout(Duration::from_secs(20), found).await.unwrap();
     let newest = events(app).await.swap_remove(0);
     assert_eq!(newest["who"], "this server");
     newest["details"].as_str().unwrap().to_owned()
