@@ -12,9 +12,14 @@ use crate::{
     test_store,
 };
 
-const NEW_TIMELINE: &str = "
-    DROP VIEW data_copy;
-    CREATE VIEW data_copy AS SELECT value AS generation, CAST(7 AS BIGINT) AS timeline FROM generation;";
+/// Moves the data to another timeline, as a failover does.
+fn move_to_timeline(number: u8) -> String {
+    format!(
+        "DROP VIEW data_copy;
+         CREATE VIEW data_copy AS
+             SELECT value AS generation, CAST({number} AS BIGINT) AS timeline FROM generation;"
+    )
+}
 
 /// The log's name for answers that the data does not have.
 const MISSING: &str = "data_copy.answers_missing";
@@ -43,7 +48,7 @@ async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
     let (app, agent, loan) = TestApp::ready_to_pay().await;
     let before = app.float().await;
     let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, "first")).await;
-    app.write(NEW_TIMELINE.to_owned() + &lose_claim(&loan)).await.unwrap();
+    app.write(move_to_timeline(7) + &lose_claim(&loan)).await.unwrap();
     drop(held);
     assert_eq!(app.as_time_passes(call).await.failure().1, "not_known");
     assert_eq!(app.float().await, before);
@@ -56,7 +61,7 @@ async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
 async fn a_payment_whose_claim_survived_a_failover_is_sent_to_the_new_leader() {
     let (app, agent, loan) = TestApp::ready_to_pay().await;
     let (held, call) = agent.claimed(&loan, agent.disburse_with_key(&loan, "first")).await;
-    app.write(NEW_TIMELINE).await.unwrap();
+    app.write(move_to_timeline(7)).await.unwrap();
     drop(held);
     assert_eq!(app.as_time_passes(call).await.status, 200);
     assert_eq!(agent.records_of(&loan).await.len(), 1);
@@ -72,7 +77,7 @@ async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_wa
     while app.float().await == before {
         assert!(futures::poll!(&mut call).is_pending());
     }
-    app.write(NEW_TIMELINE).await.unwrap();
+    app.write(move_to_timeline(7)).await.unwrap();
     let lose_payment = "DELETE FROM mobile_money_payment WHERE receipt IS NOT NULL AND requested_at =
                         (SELECT max(requested_at) FROM mobile_money_payment)";
     app.write(lose_payment).await.unwrap();
@@ -114,7 +119,7 @@ async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not
     assert!(events(&app).await.is_empty());
 
     let loan_id = lost["loan_id"].as_str().unwrap();
-    let details = found(&app, &agent, 1, NEW_TIMELINE.to_owned() + &lose_claim(lost)).await;
+    let details = found(&app, &agent, 1, move_to_timeline(7) + &lose_claim(lost)).await;
     assert_eq!(details, format!("timeline 7; answers about payouts that are not in it: 1, for {loan_id}"));
     // Counted once the event is written.
     let is_counted = async || app.metrics().await.contains("mkopo_data_copies_found_total 1\n");
@@ -133,7 +138,7 @@ async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not
     assert_eq!(subscriber::captured().matches(MISSING).count(), 1);
     subscriber::capture();
 
-    let details = found(&app, &agent, 2, NEW_TIMELINE.replace('7', "8")).await;
+    let details = found(&app, &agent, 2, move_to_timeline(8)).await;
     assert_eq!(details, "timeline 8; the last 3 answers about payouts are in it");
     assert!(!subscriber::captured().contains(MISSING));
 }

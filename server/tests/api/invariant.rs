@@ -63,18 +63,22 @@ async fn every_broken_state_of_the_books_is_found() {
     }
 }
 
+/// Enters payments of `amount` in mobile money's books that no payout asked for.
+async fn enter_payments(app: &TestApp, count: usize, amount: i64) {
+    for number in 0..count {
+        let sql = format!(
+            "INSERT INTO mobile_money_payment
+                 (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
+             VALUES ('{number}', '{number}', '+254712345678', {amount}, '0', 1, 1)"
+        );
+        app.write(sql).await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_hundred_payments_without_a_payout_are_named_at_most() {
     let app = TestApp::start().await;
-    let payments: Vec<String> =
-        (0..=100).map(|number| format!("('{number}', 'R{number}', '+254712345678', 1, '0', 1, 1)")).collect();
-    let sql = format!(
-        "INSERT INTO mobile_money_payment
-             (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
-         VALUES {}",
-        payments.join(", ")
-    );
-    app.write(sql).await.unwrap();
+    enter_payments(&app, 101, 1).await;
     let audit = app.read_console("/invariant").await;
     assert_eq!(audit["without_payout"].as_array().unwrap().len(), 100);
 }
@@ -82,14 +86,7 @@ async fn a_hundred_payments_without_a_payout_are_named_at_most() {
 #[tokio::test]
 async fn a_sum_that_does_not_fit_into_64_bits_is_said_as_such() {
     let app = TestApp::start().await;
-    for number in 0..2 {
-        let sql = format!(
-            "INSERT INTO mobile_money_payment
-                 (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
-             VALUES ('{number}', '{number}', '+254712345678', 9223372036854775807, '0', 1, 1)"
-        );
-        app.write(sql).await.unwrap();
-    }
+    enter_payments(&app, 2, i64::MAX).await;
     let (status, code, text) = app.console(Method::GET, "/invariant", None).await.failure();
     assert_eq!((status, code.as_str()), (422, "sum_too_large"), "{text}");
     // Others are paid as before.

@@ -241,10 +241,7 @@ async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
     }
     let other = app.another_server(&[]).await.sandbox;
     app.clock.advance(Duration::from_secs(20));
-    let (ours, theirs) =
-        tokio::join!(payouts::reconcile(&app.sandbox.payouts), payouts::reconcile(&other.payouts));
-    ours.unwrap();
-    theirs.unwrap();
+    tokio::try_join!(payouts::reconcile(&app.sandbox.payouts), payouts::reconcile(&other.payouts)).unwrap();
     for loan in loans {
         assert_eq!(agent.status_of(loan).await, "COMPLETED");
         assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);

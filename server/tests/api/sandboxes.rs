@@ -464,8 +464,7 @@ async fn main_is_listed_not_counted_and_never_removed() {
 async fn metrics_have_the_calls_of_the_20_busiest_and_of_the_rest_together() {
     let app = TestApp::start().await;
     let sandbox_metrics = async || {
-        let answer = app.with(CONSOLE_TOKEN).get("/metrics").await;
-        let metrics = String::from_utf8(answer.bytes).unwrap();
+        let metrics = app.with(CONSOLE_TOKEN).metrics().await;
         let lines = metrics.lines().filter(|line| line.starts_with("mkopo_sandbox"));
         lines.map(str::to_owned).collect::<Vec<String>>()
     };
@@ -521,7 +520,7 @@ async fn sandboxes_survive_a_restart() {
     assert_eq!(app.read_console("/sandboxes/pr-12").await["calls"], 1);
     let (agent, one) = (app.given("pr-12", "").with(agent.token()), app.given("pr-12", &one.console_token));
     assert_eq!(agent.pending().await.len(), 24);
-    let metrics = String::from_utf8(app.with(CONSOLE_TOKEN).get("/metrics").await.bytes).unwrap();
+    let metrics = app.with(CONSOLE_TOKEN).metrics().await;
     assert!(metrics.contains("mkopo_sandbox_calls{sandbox=\"pr-12\"} 1\n"), "since the start: {metrics}");
     assert_eq!(one.console(Method::GET, "/outbox", None).await.status, 200);
 }

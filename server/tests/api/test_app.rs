@@ -435,7 +435,7 @@ impl TestApp {
         answer
     }
 
-    /// The metrics, as somebody without a token reads them.
+    /// The metrics, which name sandboxes to a caller with the console's token.
     pub async fn metrics(&self) -> String {
         String::from_utf8(self.get("/metrics").await.bytes).unwrap()
     }

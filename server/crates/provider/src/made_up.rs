@@ -179,10 +179,7 @@ mod tests {
         let others = [0..8, 9..13, 15..18, 20..23, 24..36];
         assert!(others.into_iter().all(|part| id[part.clone()] != uuid[part]), "{id}");
         let long = made_up.of(ValueKind::Id("loan"), "LN-2026-0000000000000000000000000917");
-        assert_eq!(
-            contract::shape(&long.into()),
-            contract::shape(&"XX-9999-9999999999999999999999999999".into())
-        );
+        assert_eq!(contract::shape(&long.into()), "XX-9999-9999999999999999999999999999");
     }
 
     #[test]
